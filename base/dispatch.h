@@ -1,0 +1,44 @@
+#pragma once
+
+#include "base/data_type.h"
+#include "base/error.h"
+
+namespace ort_train {
+
+template <typename T>
+struct TypeTag {
+  using type = T;
+};
+
+/// Calls `function(TypeTag<T>{})` with the C++ type of a numeric or bool `type`.
+template <typename Function>
+decltype(auto) dispatch(DataType type, Function&& function) {
+  switch (type) {
+    case DataType::float32: return function(TypeTag<float>{});
+    case DataType::float64: return function(TypeTag<double>{});
+    case DataType::float16: return function(TypeTag<Float16>{});
+    case DataType::bfloat16: return function(TypeTag<BFloat16>{});
+    case DataType::int8: return function(TypeTag<std::int8_t>{});
+    case DataType::int16: return function(TypeTag<std::int16_t>{});
+    case DataType::int32: return function(TypeTag<std::int32_t>{});
+    case DataType::int64: return function(TypeTag<std::int64_t>{});
+    case DataType::uint8: return function(TypeTag<std::uint8_t>{});
+    case DataType::uint16: return function(TypeTag<std::uint16_t>{});
+    case DataType::uint32: return function(TypeTag<std::uint32_t>{});
+    case DataType::uint64: return function(TypeTag<std::uint64_t>{});
+    case DataType::boolean: return function(TypeTag<bool>{});
+    default: fail("no arithmetic on elements of type ", name_of(type));
+  }
+}
+
+/// The same for float32 and float64 only: the types that training computes in on the CPU.
+template <typename Function>
+decltype(auto) dispatch_floating(DataType type, Function&& function) {
+  switch (type) {
+    case DataType::float32: return function(TypeTag<float>{});
+    case DataType::float64: return function(TypeTag<double>{});
+    default: fail("the CPU computes this operator in float32 or float64, not in ", name_of(type));
+  }
+}
+
+}  // namespace ort_train
