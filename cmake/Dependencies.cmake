@@ -1,0 +1,36 @@
+# Finds the libraries: Debian's own, and those that scripts/install-dependencies put into its cache.
+
+set(ORT_TRAIN_DEPENDENCIES "" CACHE STRING
+    "Prefixes of onnx and oneDNN, and of a Python environment with numpy; empty: ask scripts/install-dependencies")
+set(dependency_prefixes "${ORT_TRAIN_DEPENDENCIES}")
+if(NOT dependency_prefixes)
+  execute_process(COMMAND "${CMAKE_SOURCE_DIR}/scripts/install-dependencies" --print-prefix
+                  OUTPUT_VARIABLE dependency_prefixes OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  foreach(prefix IN LISTS dependency_prefixes)
+    if(NOT EXISTS "${prefix}/complete")
+      message(FATAL_ERROR "A dependency is missing: ${prefix}\nInstall it with scripts/install-dependencies")
+    endif()
+  endforeach()
+endif()
+list(PREPEND CMAKE_PREFIX_PATH ${dependency_prefixes})
+if(NOT "${dependency_prefixes}" STREQUAL "${ORT_TRAIN_LAST_PREFIXES}")
+  # A new pin means a new folder; what an earlier configuration found would hide it.
+  unset(ONNX_DIR CACHE)
+  unset(dnnl_DIR CACHE)
+  unset(ORT_TRAIN_PYTHON CACHE)
+  set(ORT_TRAIN_LAST_PREFIXES "${dependency_prefixes}" CACHE INTERNAL "")
+endif()
+
+find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(Protobuf REQUIRED)
+find_package(ONNX 1.23 CONFIG REQUIRED)
+find_package(dnnl 3 CONFIG REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(PNG REQUIRED)
+find_package(JPEG REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(benchmark QUIET)
+find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
+find_path(DOCTEST_INCLUDE_DIR doctest/doctest.h REQUIRED)
+find_program(ORT_TRAIN_PYTHON python3 REQUIRED DOC "A Python with numpy; only tests and scripts use it")

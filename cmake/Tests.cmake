@@ -1,0 +1,54 @@
+# Every tests/*_test.cc is a doctest program and a ctest entry of its own. Tests run in the root of the checkout and
+# find the build folder in the environment variable ORT_TRAIN_BUILD_DIR.
+
+function(set_test_defaults name)
+  # Waiting threads must not spin: ctest runs several programs on the same cores.
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300
+    ENVIRONMENT "ORT_TRAIN_BUILD_DIR=${CMAKE_BINARY_DIR};OMP_WAIT_POLICY=passive")
+endfunction()
+
+# add_script_test(NAME COMMAND ARGUMENT...): exit code 77 means skipped, and the output says why.
+function(add_script_test name)
+  add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  set_test_defaults(${name})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
+endfunction()
+
+set(test_libraries "")
+foreach(library ort_train_tools ort_train_models)
+  if(TARGET ${library})
+    list(APPEND test_libraries ${library})
+  endif()
+endforeach()
+list(APPEND test_libraries ort_train yaml-cpp Threads::Threads)
+
+# What several tests share: the .cc files of tests/ that are neither a test nor a program.
+file(GLOB support_sources CONFIGURE_DEPENDS tests/*.cc)
+list(FILTER support_sources EXCLUDE REGEX "/([^/]*_test|run_case|doctest_main)\\.cc$")
+if(support_sources)
+  add_library(test_support STATIC ${support_sources})
+  target_include_directories(test_support SYSTEM PUBLIC "${DOCTEST_INCLUDE_DIR}")
+  target_link_libraries(test_support PUBLIC ${test_libraries})
+  list(PREPEND test_libraries test_support)
+endif()
+
+add_library(doctest_main OBJECT tests/doctest_main.cc)
+target_include_directories(doctest_main SYSTEM PUBLIC "${DOCTEST_INCLUDE_DIR}")
+file(GLOB test_sources CONFIGURE_DEPENDS tests/*_test.cc)
+foreach(source IN LISTS test_sources)
+  cmake_path(GET source STEM name)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE doctest_main ${test_libraries})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  set_test_defaults(${name})
+endforeach()
+
+if(EXISTS "${CMAKE_SOURCE_DIR}/tests/run_case.cc")
+  add_executable(run-case tests/run_case.cc)
+  target_link_libraries(run-case PRIVATE ${test_libraries})
+  set_target_properties(run-case PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+endif()
+
+add_script_test(rooms "${CMAKE_SOURCE_DIR}/scripts/check-rooms")
+add_script_test(find_package "${CMAKE_SOURCE_DIR}/tests/find_package" "${CMAKE_BINARY_DIR}" "${CMAKE_COMMAND}")
