@@ -10,6 +10,8 @@
 
 namespace ort_train::graph {
 
+using ort_train::to_string;
+
 /// One extent: a number, a symbol such as "N" (equal symbols mean equal extents), or unknown.
 class Dimension {
  public:

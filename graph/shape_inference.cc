@@ -1,0 +1,93 @@
+#include "graph/shape_inference.h"
+
+#include <deque>
+#include <optional>
+
+#include "base/error.h"
+#include "graph/proto_conversion.h"
+#include "graph/training_schemas.h"
+#include "onnx/defs/schema.h"
+
+namespace ort_train::graph {
+
+namespace {
+
+// What an ONNX schema asks of one node, answered from the IR.
+class NodeInferenceContext : public onnx::InferenceContext {
+ public:
+  explicit NodeInferenceContext(const Node& node) : node_(node), outputs_(node.outputs().size()) {
+    for (const auto& [name, attribute] : node.attributes()) attributes_.emplace(name, to_proto(name, attribute));
+    for (const Value* input : node.inputs()) {
+      const bool known = input != nullptr && input->dtype() != DataType::undefined;
+      input_types_.push_back(known ? std::optional(to_proto(input->type())) : std::nullopt);
+      input_data_.push_back(constant_data(input));
+    }
+  }
+
+  const onnx::AttributeProto* getAttribute(const std::string& name) const override {
+    const auto found = attributes_.find(name);
+    return found == attributes_.end() ? nullptr : &found->second;
+  }
+  size_t getNumInputs() const override { return input_types_.size(); }
+  const onnx::TypeProto* getInputType(size_t index) const override {
+    return index < input_types_.size() && input_types_[index] ? &*input_types_[index] : nullptr;
+  }
+  const onnx::TensorProto* getInputData(size_t index) const override {
+    return index < input_data_.size() && input_data_[index] ? &*input_data_[index] : nullptr;
+  }
+  size_t getNumOutputs() const override { return outputs_.size(); }
+  onnx::TypeProto* getOutputType(size_t index) override { return &outputs_.at(index); }
+  onnx::GraphInferencer* getGraphAttributeInferencer(const std::string&) override { return nullptr; }
+  const onnx::SparseTensorProto* getInputSparseData(size_t) const override { return nullptr; }
+  const onnx::TensorShapeProto* getSymbolicInput(size_t) const override { return nullptr; }
+
+ private:
+  // Axes and shapes are small; larger constants are of no interest to a schema.
+  static constexpr std::int64_t largest_visible_constant = 4096;
+
+  static std::optional<onnx::TensorProto> constant_data(const Value* value) {
+    if (value == nullptr || !value->is_constant() || value->initial().size() > largest_visible_constant) return {};
+    return to_proto(value->initial(), value->name());
+  }
+
+  const Node& node_;
+  std::map<std::string, onnx::AttributeProto> attributes_;
+  std::vector<std::optional<onnx::TypeProto>> input_types_;
+  std::vector<std::optional<onnx::TensorProto>> input_data_;
+  std::deque<onnx::TypeProto> outputs_;
+};
+
+std::string input_types_text(const Node& node) {
+  std::string out;
+  for (const Value* input : node.inputs()) {
+    out += (out.empty() ? "" : ", ") + (input == nullptr ? std::string("-") : to_string(input->type()));
+  }
+  return out.empty() ? "no inputs" : out;
+}
+
+}  // namespace
+
+void infer_types(Node& node) {
+  register_training_schemas();
+  const auto version = static_cast<int>(node.graph().opset(node.domain()));
+  const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), version, node.domain());
+  if (schema == nullptr) return;
+  NodeInferenceContext context(node);
+  try {
+    schema->GetTypeAndShapeInferenceFunction()(context);
+  } catch (const std::exception& error) {
+    fail(describe(node), ": its inputs do not fit (", input_types_text(node), "): ", error.what());
+  }
+  for (std::size_t i = 0; i < node.outputs().size(); ++i) {
+    Value* output = node.outputs()[i];
+    if (output == nullptr) continue;
+    const Type inferred = to_type(*context.getOutputType(i), output->name());
+    if (inferred.dtype != DataType::undefined) output->set_type(inferred);
+  }
+}
+
+void infer_types(Graph& graph) {
+  for (const auto& node : graph.nodes()) infer_types(*node);
+}
+
+}  // namespace ort_train::graph
