@@ -55,18 +55,57 @@ struct BFloat16 {
 /// The DataType of a C++ type.
 template <typename T>
 constexpr DataType data_type_of();
-template <> constexpr DataType data_type_of<float>() { return DataType::float32; }
-template <> constexpr DataType data_type_of<double>() { return DataType::float64; }
-template <> constexpr DataType data_type_of<Float16>() { return DataType::float16; }
-template <> constexpr DataType data_type_of<BFloat16>() { return DataType::bfloat16; }
-template <> constexpr DataType data_type_of<std::int8_t>() { return DataType::int8; }
-template <> constexpr DataType data_type_of<std::int16_t>() { return DataType::int16; }
-template <> constexpr DataType data_type_of<std::int32_t>() { return DataType::int32; }
-template <> constexpr DataType data_type_of<std::int64_t>() { return DataType::int64; }
-template <> constexpr DataType data_type_of<std::uint8_t>() { return DataType::uint8; }
-template <> constexpr DataType data_type_of<std::uint16_t>() { return DataType::uint16; }
-template <> constexpr DataType data_type_of<std::uint32_t>() { return DataType::uint32; }
-template <> constexpr DataType data_type_of<std::uint64_t>() { return DataType::uint64; }
-template <> constexpr DataType data_type_of<bool>() { return DataType::boolean; }
+template <>
+constexpr DataType data_type_of<float>() {
+  return DataType::float32;
+}
+template <>
+constexpr DataType data_type_of<double>() {
+  return DataType::float64;
+}
+template <>
+constexpr DataType data_type_of<Float16>() {
+  return DataType::float16;
+}
+template <>
+constexpr DataType data_type_of<BFloat16>() {
+  return DataType::bfloat16;
+}
+template <>
+constexpr DataType data_type_of<std::int8_t>() {
+  return DataType::int8;
+}
+template <>
+constexpr DataType data_type_of<std::int16_t>() {
+  return DataType::int16;
+}
+template <>
+constexpr DataType data_type_of<std::int32_t>() {
+  return DataType::int32;
+}
+template <>
+constexpr DataType data_type_of<std::int64_t>() {
+  return DataType::int64;
+}
+template <>
+constexpr DataType data_type_of<std::uint8_t>() {
+  return DataType::uint8;
+}
+template <>
+constexpr DataType data_type_of<std::uint16_t>() {
+  return DataType::uint16;
+}
+template <>
+constexpr DataType data_type_of<std::uint32_t>() {
+  return DataType::uint32;
+}
+template <>
+constexpr DataType data_type_of<std::uint64_t>() {
+  return DataType::uint64;
+}
+template <>
+constexpr DataType data_type_of<bool>() {
+  return DataType::boolean;
+}
 
 }  // namespace ort_train

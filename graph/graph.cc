@@ -184,8 +184,7 @@ std::unique_ptr<Graph> Graph::clone() const {
     for (const Value* input : node->inputs()) inputs.push_back(twin.at(input));
     std::vector<std::string> outputs;
     for (const Value* output : node->outputs()) outputs.push_back(output == nullptr ? "" : output->name());
-    Node* added =
-        copy->add_node(node->op_type(), node->domain(), inputs, outputs, node->attributes(), node->name());
+    Node* added = copy->add_node(node->op_type(), node->domain(), inputs, outputs, node->attributes(), node->name());
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (node->outputs()[i] == nullptr) continue;
       added->outputs()[i]->set_type(node->outputs()[i]->type());

@@ -66,8 +66,7 @@ void read_external(const onnx::TensorProto& proto, Tensor& tensor, const std::fi
 template <typename Field>
 void copy_field(const Field& field, Tensor& tensor, const onnx::TensorProto& proto, const std::string& origin) {
   if (field.size() != tensor.size()) {
-    fail(origin, ": '", proto.name(), "' of shape ", to_string(tensor.dims()), " stores ", field.size(),
-         " elements");
+    fail(origin, ": '", proto.name(), "' of shape ", to_string(tensor.dims()), " stores ", field.size(), " elements");
   }
   dispatch(tensor.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -104,8 +103,21 @@ void read_inline(const onnx::TensorProto& proto, Tensor& tensor, const std::stri
 
 DataType to_data_type(int onnx_type) {
   switch (onnx_type) {
-    case 0: case 1: case 2: case 3: case 4: case 5: case 6: case 7: case 8: case 9: case 10: case 11: case 12:
-    case 13: case 16: return static_cast<DataType>(onnx_type);
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+    case 5:
+    case 6:
+    case 7:
+    case 8:
+    case 9:
+    case 10:
+    case 11:
+    case 12:
+    case 13:
+    case 16: return static_cast<DataType>(onnx_type);
     default: fail("elements of the ONNX type ", onnx_type, " are not supported");
   }
 }
@@ -211,8 +223,7 @@ Attribute to_attribute(const onnx::AttributeProto& proto, const std::filesystem:
     case onnx::AttributeProto::STRING: return proto.s();
     case onnx::AttributeProto::INTS: return std::vector<std::int64_t>(proto.ints().begin(), proto.ints().end());
     case onnx::AttributeProto::FLOATS: return std::vector<float>(proto.floats().begin(), proto.floats().end());
-    case onnx::AttributeProto::STRINGS:
-      return std::vector<std::string>(proto.strings().begin(), proto.strings().end());
+    case onnx::AttributeProto::STRINGS: return std::vector<std::string>(proto.strings().begin(), proto.strings().end());
     case onnx::AttributeProto::TENSOR: return to_tensor(proto.t(), folder, origin);
     default: return OpaqueAttribute{proto.SerializeAsString()};
   }

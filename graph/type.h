@@ -16,7 +16,7 @@ using ort_train::to_string;
 class Dimension {
  public:
   Dimension() = default;
-  Dimension(std::int64_t value) : content_(value) {}            // NOLINT: numbers read as dimensions
+  Dimension(std::int64_t value) : content_(value) {}              // NOLINT: numbers read as dimensions
   Dimension(std::string symbol) : content_(std::move(symbol)) {}  // NOLINT: so do symbols
 
   bool is_known() const { return std::holds_alternative<std::int64_t>(content_); }
