@@ -1,0 +1,139 @@
+// Runs every case of the project's own, and the reference corpus where it lies beside the checkout, through run-case.
+// ORT_TRAIN_CASES=FOLDER puts the cases of that folder in place of both; tests/conformance does that.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+
+#include "base/npy.h"
+#include "tests/case_comparison.h"
+#include "tests/command.h"
+
+namespace ort_train {
+namespace {
+
+enum class Verdict { passed, refused, wrong, crashed };
+
+const char* name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::passed: return "passed";
+    case Verdict::refused: return "refused";
+    case Verdict::wrong: return "WRONG";
+    case Verdict::crashed: return "CRASHED";
+  }
+  return "";
+}
+
+struct Outcome {
+  std::string name;
+  Verdict verdict = Verdict::crashed;
+  std::string reason;
+};
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string result;
+  for (const std::string& line : lines) result += (result.empty() ? "" : "; ") + line;
+  return result;
+}
+
+Outcome judge_numbers(const ReferenceCase& reference, const std::string& output) {
+  // A case of kind `property` has no reference numbers; it must run and write its keys.
+  const std::map<std::string, Tensor> got = read_npz(output);
+  if (!reference.has_numbers) {
+    const bool complete = got.count("loss") && got.count("losses");
+    return {reference.name, complete ? Verdict::passed : Verdict::wrong, complete ? "" : "no losses written"};
+  }
+  const CaseComparison result = compare_case(reference, read_npz(reference.folder / "expected.npz"), got);
+  if (!result.missing.empty()) return {reference.name, Verdict::wrong, "missing: " + joined(result.missing)};
+  if (!result.wrong.empty()) return {reference.name, Verdict::wrong, joined(result.wrong)};
+  return {reference.name, Verdict::passed, ""};
+}
+
+Outcome run_case(const std::filesystem::path& folder) {
+  const ReferenceCase reference = read_reference_case(folder);
+  const TemporaryFolder results;
+  const std::string output = results / "out.npz";
+  const CommandResult run = run_command({built_program("tests/run-case"), folder.string(), output});
+  if (run.exit_code == 0) return judge_numbers(reference, output);
+  const bool is_refusal = run.exit_code == 1 && !run.errors.empty() && !std::filesystem::exists(output);
+  if (is_refusal)
+    return {reference.name, Verdict::refused, run.errors.substr(0, run.errors.find_last_not_of('\n') + 1)};
+  return {reference.name, Verdict::crashed,
+          text("exit code ", run.exit_code, ", signal ", run.signal, " ", run.errors)};
+}
+
+std::vector<Outcome> run_cases(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> folders;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (std::filesystem::exists(entry.path() / "case.yaml")) folders.push_back(entry.path());
+  }
+  std::sort(folders.begin(), folders.end());
+  std::vector<Outcome> outcomes;
+  for (const auto& each : folders) {
+    outcomes.push_back(run_case(each));
+    const Outcome& outcome = outcomes.back();
+    std::cout << std::left << std::setw(34) << outcome.name << std::setw(9) << name_of(outcome.verdict)
+              << outcome.reason << std::endl;
+  }
+  return outcomes;
+}
+
+long count(const std::vector<Outcome>& outcomes, Verdict verdict) {
+  return std::count_if(outcomes.begin(), outcomes.end(), [&](const Outcome& each) { return each.verdict == verdict; });
+}
+
+void summarize(const std::vector<Outcome>& outcomes) {
+  std::cout << outcomes.size() << " cases: " << count(outcomes, Verdict::passed) << " passed, "
+            << count(outcomes, Verdict::refused) << " refused, " << count(outcomes, Verdict::wrong) << " wrong, "
+            << count(outcomes, Verdict::crashed) << " crashed" << std::endl;
+}
+
+void check_no_wrong_number(const std::vector<Outcome>& outcomes) {
+  for (const Outcome& outcome : outcomes) {
+    CAPTURE(outcome.name);
+    CAPTURE(outcome.reason);
+    CHECK(outcome.verdict != Verdict::wrong);
+    CHECK(outcome.verdict != Verdict::crashed);
+  }
+}
+
+const char* chosen_folder() { return std::getenv("ORT_TRAIN_CASES"); }
+
+TEST_CASE("the cases of the chosen folder have no wrong number") {
+  if (!chosen_folder()) return;
+  const std::vector<Outcome> outcomes = run_cases(chosen_folder());
+  summarize(outcomes);
+  REQUIRE(!outcomes.empty());
+  check_no_wrong_number(outcomes);
+}
+
+TEST_CASE("every case of the project's own passes") {
+  if (chosen_folder()) return;
+  const std::vector<Outcome> outcomes = run_cases("tests/cases");
+  summarize(outcomes);
+  REQUIRE(outcomes.size() >= 12);
+  for (const Outcome& outcome : outcomes) {
+    CAPTURE(outcome.name);
+    CAPTURE(outcome.reason);
+    CHECK(outcome.verdict == Verdict::passed);
+  }
+}
+
+TEST_CASE("the reference corpus: at least 46 cases pass and none has a wrong number") {
+  if (chosen_folder()) return;
+  const std::filesystem::path corpus = "../shared/corpus/cases";
+  if (!std::filesystem::exists(corpus)) {
+    std::cout << "SKIPPED: the reference corpus is not beside the checkout (../shared/corpus)" << std::endl;
+    return;
+  }
+  const std::vector<Outcome> outcomes = run_cases(corpus);
+  summarize(outcomes);
+  check_no_wrong_number(outcomes);
+  CHECK(count(outcomes, Verdict::passed) >= 46);
+}
+
+}  // namespace
+}  // namespace ort_train
