@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "kernels/arguments.h"
+#include "kernels/indexing.h"
 
 namespace ort_train::kernels {
 
@@ -8,7 +8,7 @@ namespace {
 
 void compute_concat(Invocation& call) {
   const Tensor& first = call.inputs.at(0);
-  const std::int64_t axis = normalize_axis(call.node.integer("axis", 0), first.rank());
+  const std::int64_t axis = normalized_axis(call.node.integer("axis", 0), first.rank());
   const auto at = static_cast<std::size_t>(axis);
   Dims dims = first.dims();
   dims[at] = 0;
@@ -22,7 +22,7 @@ void compute_concat(Invocation& call) {
     dims[at] += input.dims()[at];
   }
   Tensor& out = output(call, 0, first.dtype(), dims);
-  const AxisSplit split = split_at_axis(dims, axis);
+  const AxisView split = view_along(dims, axis);
   const std::size_t slice = static_cast<std::size_t>(split.inner) * size_of(first.dtype());
   const std::size_t row = static_cast<std::size_t>(dims[at]) * slice;
   std::size_t begin = 0;
@@ -49,8 +49,8 @@ std::vector<std::int64_t> part_extents(const Invocation& call, std::int64_t exte
 
 void compute_split(Invocation& call) {
   const Tensor& input = call.inputs[0];
-  const std::int64_t axis = normalize_axis(call.node.integer("axis", 0), input.rank());
-  const AxisSplit split = split_at_axis(input.dims(), axis);
+  const std::int64_t axis = normalized_axis(call.node.integer("axis", 0), input.rank());
+  const AxisView split = view_along(input.dims(), axis);
   const std::vector<std::int64_t> extents = part_extents(call, split.extent);
   std::int64_t sum = 0;
   for (const std::int64_t extent : extents) sum += extent;

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/dispatch.h"
-#include "kernels/arguments.h"
+#include "kernels/indexing.h"
 
 namespace ort_train::kernels {
 
@@ -105,16 +105,16 @@ void compute_range(Invocation& call) {
 
 void compute_one_hot(Invocation& call) {
   const Tensor& indices = call.inputs[0];
-  const std::int64_t depth = integer_input(call, 1, 0);
+  const std::int64_t depth = integer_input(call, 1);
   const Tensor& off_on = call.inputs[2];
   if (depth < 1) fail("the depth of a one-hot code must be positive, it is ", depth);
   if (off_on.size() != 2) fail("'values' must be the off and the on value, it has ", off_on.size(), " elements");
-  const std::int64_t axis = normalize_axis(call.node.integer("axis", -1), indices.rank() + 1);
+  const std::int64_t axis = normalized_axis(call.node.integer("axis", -1), indices.rank() + 1);
   Dims dims = indices.dims();
   dims.insert(dims.begin() + axis, depth);
   Tensor& out = output(call, 0, off_on.dtype(), dims);
   const std::size_t element_size = size_of(off_on.dtype());
-  const AxisSplit split = split_at_axis(dims, axis);
+  const AxisView split = view_along(dims, axis);
   fill(out, off_on);
   const std::vector<std::int64_t> hot = indices.to_int64s();
   for (std::int64_t i = 0; i < indices.size(); ++i) {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/arguments.h"
+#include "kernels/indexing.h"
 #include "kernels/strided.h"
 
 namespace ort_train::kernels {
@@ -12,7 +12,7 @@ void compute_transpose(Invocation& call) {
   const Tensor& input = call.inputs[0];
   std::vector<std::int64_t> reversed = all_axes(input.rank());
   std::reverse(reversed.begin(), reversed.end());
-  const std::vector<std::int64_t> permutation = normalize_axes(call.node.integers("perm", reversed), input.rank());
+  const std::vector<std::int64_t> permutation = normalized_axes(call.node.integers("perm", reversed), input.rank());
   if (permutation.size() != input.dims().size()) {
     fail("the permutation ", to_string(permutation), " does not fit the shape ", to_string(input.dims()));
   }
@@ -111,7 +111,7 @@ void compute_trilu(Invocation& call) {
   const Tensor& input = call.inputs[0];
   if (input.rank() < 2) fail("the input must be matrices, its shape is ", to_string(input.dims()));
   const bool upper = call.node.integer("upper", 1) != 0;
-  const std::int64_t diagonal = integer_input(call, 1, 0);
+  const std::int64_t diagonal = integer_input_or(call, 1, 0);
   Tensor& out = output(call, 0, input.dtype(), input.dims());
   const std::size_t element_size = size_of(input.dtype());
   const std::int64_t columns = input.dims().back();
@@ -132,8 +132,8 @@ void compute_trilu(Invocation& call) {
 void compute_reverse_sequence(Invocation& call) {
   const Tensor& input = call.inputs[0];
   const std::vector<std::int64_t> lengths = integers_input(call, 1);
-  const std::int64_t batch_axis = normalize_axis(call.node.integer("batch_axis", 1), input.rank());
-  const std::int64_t time_axis = normalize_axis(call.node.integer("time_axis", 0), input.rank());
+  const std::int64_t batch_axis = normalized_axis(call.node.integer("batch_axis", 1), input.rank());
+  const std::int64_t time_axis = normalized_axis(call.node.integer("time_axis", 0), input.rank());
   if (batch_axis + time_axis != 1) fail("the batch and the time axis must be the axes 0 and 1");
   const std::int64_t batch = input.dims()[static_cast<std::size_t>(batch_axis)];
   const std::int64_t time = input.dims()[static_cast<std::size_t>(time_axis)];

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/arguments.h"
+#include "kernels/indexing.h"
 
 namespace ort_train::kernels {
 
@@ -77,7 +77,7 @@ void compute_squeeze(Invocation& call) {
   const Dims& dims = call.inputs[0].dims();
   std::vector<bool> removed(dims.size(), false);
   if (call.has_input(1)) {
-    for (const std::int64_t axis : normalize_axes(integers_input(call, 1), call.inputs[0].rank())) {
+    for (const std::int64_t axis : normalized_axes(integers_input(call, 1), call.inputs[0].rank())) {
       const auto i = static_cast<std::size_t>(axis);
       if (dims[i] != 1) fail("axis ", axis, " of ", to_string(dims), " cannot be removed, its extent is not 1");
       removed[i] = true;
@@ -97,7 +97,7 @@ void compute_unsqueeze(Invocation& call) {
   const std::vector<std::int64_t> axes = integers_input(call, 1);
   const std::size_t rank = dims.size() + axes.size();
   Dims widened(rank, 0);
-  for (const std::int64_t axis : normalize_axes(axes, static_cast<std::int64_t>(rank))) {
+  for (const std::int64_t axis : normalized_axes(axes, static_cast<std::int64_t>(rank))) {
     widened[static_cast<std::size_t>(axis)] = -1;
   }
   std::size_t next = 0;

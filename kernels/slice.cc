@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/arguments.h"
+#include "kernels/indexing.h"
 #include "kernels/strided.h"
 
 namespace ort_train::kernels {
@@ -33,7 +33,7 @@ Window window_of(const Dims& dims, const std::vector<std::int64_t>& starts, cons
     window.starts[axis] = start;
     window.steps[axis] = step;
     // The quotient rounded up; a distance against the direction of the step leaves nothing.
-    const bool forward = (distance > 0) == (step > 0);
+    const bool forward = extent > 0 && (distance > 0) == (step > 0);
     window.extents[axis] = forward ? distance / step + (distance % step != 0 ? 1 : 0) : 0;
   }
   return window;
@@ -52,7 +52,7 @@ void compute_slice(Invocation& call) {
   const std::vector<std::int64_t> axes = integers_input(call, 3, all_axes(static_cast<std::int64_t>(starts.size())));
   const std::vector<std::int64_t> steps = integers_input(call, 4, std::vector<std::int64_t>(starts.size(), 1));
   const Window window =
-      window_of(input.dims(), starts, integers_input(call, 2), normalize_axes(axes, input.rank()), steps);
+      window_of(input.dims(), starts, integers_input(call, 2), normalized_axes(axes, input.rank()), steps);
   Tensor& out = output(call, 0, input.dtype(), window.extents);
   if (out.size() == 0) return;
   const Dims strides = row_major_strides(input.dims());
@@ -69,8 +69,8 @@ void compute_slice_grad(Invocation& call) {
   Window window{Dims(dims.size(), 0), Dims(dims.size(), 1), gradient.dims()};
   const std::vector<std::int64_t> starts = call.node.integers("starts");
   const std::vector<std::int64_t> axes =
-      normalize_axes(call.node.integers("axes", all_axes(static_cast<std::int64_t>(starts.size()))),
-                     static_cast<std::int64_t>(dims.size()));
+      normalized_axes(call.node.integers("axes", all_axes(static_cast<std::int64_t>(starts.size()))),
+                      static_cast<std::int64_t>(dims.size()));
   const std::vector<std::int64_t> steps = call.node.integers("steps", std::vector<std::int64_t>(starts.size(), 1));
   if (axes.size() != starts.size() || steps.size() != starts.size() || gradient.dims().size() != dims.size()) {
     fail("starts, axes and steps must be of equal length, and dY of the rank of the input");
