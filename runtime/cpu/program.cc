@@ -40,8 +40,7 @@ class Selector {
                              graph::to_string(value->type()), ")");
         }
       }
-      if (complaints.empty() && find_missing_kernel(*node))
-        complaints += text("\n  ", describe(*node), ": no CPU kernel");
+      if (!has_kernel(*node)) complaints += text("\n  ", describe(*node), ": no CPU kernel");
     }
     if (!complaints.empty()) fail("the graph cannot run on the CPU:", complaints);
   }
