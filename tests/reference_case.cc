@@ -88,7 +88,6 @@ ReferenceCase read_reference_case(const std::filesystem::path& folder) {
   reference.folder = folder;
   reference.name = fields.optional<std::string>("name", folder.filename().string());
   reference.has_numbers = fields.optional<std::string>("kind", "reference") != "property";
-  reference.inference_form = fields.optional<std::string>("export_mode", "TRAINING") != "TRAINING";
   for (const YAML::Node& loss : fields.required<YAML::Node>("losses")) {
     reference.losses.push_back(read_loss({loss, path}));
   }
@@ -102,6 +101,8 @@ ReferenceCase read_reference_case(const std::filesystem::path& folder) {
 
 passes::TrainingSpec training_spec(const ReferenceCase& reference) {
   passes::TrainingSpec spec;
+  // The reference numbers follow the mode that the file has.
+  spec.form = passes::Form::as_in_file;
   spec.losses = reference.losses;
   spec.optimizer = reference.optimizer;
   spec.trainable_names = reference.trainable;

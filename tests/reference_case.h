@@ -12,8 +12,7 @@ namespace ort_train {
 struct ReferenceCase {
   std::filesystem::path folder;
   std::string name;
-  bool has_numbers = true;      ///< false for kind `property`, which has no expected.npz
-  bool inference_form = false;  ///< exported in evaluation mode: BatchNormalization keeps its stored statistics
+  bool has_numbers = true;  ///< false for kind `property`, which has no expected.npz
   std::vector<passes::LossSpec> losses;
   passes::OptimizerSpec optimizer;
   double learning_rate = 0;
