@@ -33,21 +33,31 @@ struct OptimizerSpec {
 };
 
 struct MetricSpec {
-  std::string type;     ///< accuracy, binary_accuracy, top_k, mse, mae
-  std::string output;   ///< graph output; empty: that of the first loss
-  std::string label;    ///< empty: that of the first loss
-  std::int64_t k = 5;   ///< top_k
+  std::string type;        ///< accuracy, binary_accuracy, top_k, mse, mae
+  std::string output;      ///< graph output; empty: that of the first loss
+  std::string label;       ///< empty: that of the first loss
+  std::int64_t k = 5;      ///< top_k
   double threshold = 0.5;  ///< binary_accuracy
   std::optional<std::int64_t> ignore_index;
 };
 
+/// How much of the file's form is taken at its word.
+enum class Form {
+  /// BatchNormalization and Dropout go into training mode whatever form the exporter left (BatchNormalization whose
+  /// scale and bias are frozen stays in inference form); a trailing Softmax, LogSoftmax or Sigmoid fuses with the loss.
+  training,
+  /// BatchNormalization and Dropout stay in the mode that the file gives them; losses read the outputs as they are.
+  as_in_file,
+};
+
 /// What is to be learned, and how.
 struct TrainingSpec {
+  Form form = Form::training;
   std::vector<LossSpec> losses;
   OptimizerSpec optimizer;
   std::vector<MetricSpec> metrics;
-  /// Globs over initializer and node names. With no `trainable` every floating-point parameter that a gradient can reach
-  /// is trained; `freeze` takes away from that. A glob that matches nothing is an error.
+  /// Globs over initializer and node names. With no `trainable` every floating-point parameter that a gradient can
+  /// reach is trained; `freeze` takes away from that. A glob that matches nothing is an error.
   std::vector<std::string> trainable, freeze;
   /// Exact initializer names instead of globs (what a reference case lists).
   std::optional<std::vector<std::string>> trainable_names;
@@ -76,18 +86,20 @@ std::map<std::string, graph::Type> label_types(const graph::Graph& model, const 
                                                const std::map<std::string, Dims>& input_dims);
 
 /// The whole training step as a graph: forward in training form, losses, metrics, gradients and updates. `model` is as
-/// loaded and is not changed. `input_dims` gives the extents of every model input, batch included. Throws ONE Error that
-/// lists every operator or attribute that stands in the way.
+/// loaded and is not changed. `input_dims` gives the extents of every model input, batch included. Throws ONE Error
+/// that lists every operator or attribute that stands in the way.
 std::unique_ptr<graph::Graph> build_training_graph(const graph::Graph& model, const TrainingSpec& spec,
                                                    const std::map<std::string, Dims>& input_dims,
                                                    std::vector<Pipeline::Record>* records = nullptr);
 
-/// Forward in inference form, with losses and metrics (none when the spec has none) and the model's outputs; no updates.
+/// Forward in inference form, with losses and metrics (none when the spec has none) and the model's outputs; no
+/// updates.
 std::unique_ptr<graph::Graph> build_evaluation_graph(const graph::Graph& model, const TrainingSpec& spec,
                                                      const std::map<std::string, Dims>& input_dims);
 
 /// The model with new elements in its initializers, in inference form (BatchNormalization, Dropout), batch dimension
-/// free, everything else as it was loaded: what is saved as the trained file. `state` maps initializer names to elements.
+/// free, everything else as it was loaded: what is saved as the trained file. `state` maps initializer names to
+/// elements.
 std::unique_ptr<graph::Graph> build_inference_model(const graph::Graph& model,
                                                     const std::map<std::string, Tensor>& state);
 

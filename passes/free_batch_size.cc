@@ -1,0 +1,123 @@
+#include "passes/free_batch_size.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "graph/builder.h"
+#include "graph/shape_inference.h"
+
+namespace ort_train::passes {
+
+using graph::Builder;
+using graph::Graph;
+using graph::Node;
+using graph::Value;
+
+namespace {
+
+using Integers = std::vector<std::int64_t>;
+
+// Nothing when the batch is symbolic, or when the inputs do not agree on it.
+std::optional<std::int64_t> baked_batch_size(const Graph& graph) {
+  std::optional<std::int64_t> size;
+  for (const Value* input : graph.inputs()) {
+    const auto& shape = input->type().shape;
+    if (!shape) return {};
+    if (shape->empty()) continue;
+    if (!shape->front().is_known() || (size && *size != shape->front().value())) return {};
+    size = shape->front().value();
+  }
+  return size;
+}
+
+const Tensor* constant_elements(const Value* value) {
+  if (value == nullptr) return nullptr;
+  if (value->is_constant()) return &value->initial();
+  if (value->producer() == nullptr || !value->producer()->is("Constant")) return nullptr;
+  const auto& attributes = value->producer()->attributes();
+  const auto found = attributes.find("value");
+  return found == attributes.end() ? nullptr : std::get_if<Tensor>(&found->second);
+}
+
+class Rewriter {
+ public:
+  Rewriter(Graph& graph, std::int64_t batch) : graph_(graph), batch_(batch) {}
+
+  void run() {
+    for (const Value* input : graph_.inputs()) of_batch_.insert(input);
+    for (Node* node : graph_.node_list()) {
+      if (node->is("Reshape")) free_reshape(*node);
+      if (node->is("Expand") || node->is("ConstantOfShape")) free_filled(*node);
+      const bool depends = std::any_of(node->inputs().begin(), node->inputs().end(),
+                                       [&](const Value* input) { return of_batch_.count(input) != 0; });
+      if (depends) of_batch_.insert(node->outputs().begin(), node->outputs().end());
+    }
+  }
+
+ private:
+  // 0 copies the extent of the input; -1 takes what is left.
+  void free_reshape(Node& node) {
+    const Tensor* shape = constant_elements(node.input(1));
+    const Value* data = node.input(0);
+    if (shape == nullptr || shape->size() == 0 || of_batch_.count(data) == 0) return;
+    if (!data->type().is_static() || !node.output()->type().is_static() || node.integer("allowzero", 0) != 0) return;
+    const Dims from = data->dims(), to = node.output()->dims();
+    Integers wanted = shape->to_int64s();
+    if (wanted[0] <= 0) return;
+    if (to[0] == batch_ && !from.empty() && from[0] == batch_) {
+      wanted[0] = 0;
+    } else if (to[0] % batch_ == 0) {
+      for (std::size_t axis = 1; axis < wanted.size(); ++axis) wanted[axis] = to[axis];
+      wanted[0] = -1;
+    } else {
+      return;
+    }
+    node.set_input(1, graph_.add_constant(node.output()->name() + ".shape", Tensor::of_int64s(wanted)));
+  }
+
+  // The shape of a broadcast or a filled array is put together from the batch of an input at run time.
+  void free_filled(Node& node) {
+    const int index = node.is("Expand") ? 1 : 0;
+    const Tensor* shape = constant_elements(node.input(index));
+    if (shape == nullptr || shape->size() == 0 || batch_ == 1) return;
+    const Integers wanted = shape->to_int64s();
+    if (wanted[0] != batch_) return;
+    const std::string name = node.output()->name();
+    Builder builder(graph_, name + ".", &node);
+    Value* batch = builder.emit("Gather", {builder.emit("Shape", {graph_.inputs().front()}), builder.int64s({0})});
+    Value* rest = builder.int64s(Integers(wanted.begin() + 1, wanted.end()));
+    node.set_input(index, builder.emit("Concat", {batch, rest}, {{"axis", std::int64_t{0}}}));
+  }
+
+  Graph& graph_;
+  std::int64_t batch_;
+  std::unordered_set<const Value*> of_batch_;
+};
+
+void free_axis_0(Value* value, std::int64_t batch) {
+  graph::Type type = value->type();
+  if (!type.shape || type.shape->empty() || !(*type.shape)[0].is_known() || (*type.shape)[0].value() != batch) return;
+  (*type.shape)[0] = std::string("N");
+  value->set_type(std::move(type));
+}
+
+}  // namespace
+
+bool FreeBatchSize::run(Graph& graph) {
+  const auto batch = baked_batch_size(graph);
+  if (!batch) return false;
+  graph::infer_types(graph);
+  Rewriter(graph, *batch).run();
+  for (Value* input : graph.inputs()) free_axis_0(input, *batch);
+  for (Value* output : graph.outputs()) free_axis_0(output, *batch);
+  for (const auto& node : graph.nodes()) {
+    for (Value* output : node->outputs()) {
+      if (output != nullptr && !output->is_graph_output()) output->set_type(graph::Type(output->dtype()));
+    }
+  }
+  return true;
+}
+
+}  // namespace ort_train::passes
