@@ -1,43 +1,27 @@
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "kernels/kernel.h"
 
+// What nearly every kernel does with its node before it computes.
 namespace ort_train::kernels {
 
-/// Whether output `index` is asked for. An undefined one that the node does have is asked for, too: its extents were
-/// not known before.
-bool wants_output(const Invocation& call, std::size_t index);
-
-/// Output `index`, ready to be written: the tensor that the caller made, which must have this type and these extents,
-/// or a new one where the caller could not know the extents. Its elements are undefined; write all of them.
+/// The output to write into: made here where its extents could not be inferred. Throws when inference expected another
+/// type or other extents than the kernel computes. Its elements are undefined; write all of them.
 Tensor& output(Invocation& call, std::size_t index, DataType dtype, const Dims& dims);
 
-/// Input `index` as integers, or `fallback` where it is left out.
-std::vector<std::int64_t> integers_input(const Invocation& call, std::size_t index,
-                                         std::vector<std::int64_t> fallback = {});
+/// False when the node leaves this output out.
+bool wants_output(const Invocation& call, std::size_t index);
 
-/// The only element of integer input `index`, or `fallback` where it is left out.
-std::int64_t integer_input(const Invocation& call, std::size_t index, std::int64_t fallback);
+/// An axis in [-rank, rank) as one in [0, rank); throws for any other.
+std::int64_t normalized_axis(std::int64_t axis, std::int64_t rank);
 
-/// Axis `axis` counted from the front; negative ones count from the end. Throws outside [-rank, rank).
-std::int64_t normalize_axis(std::int64_t axis, std::int64_t rank);
+/// The only element of an integer input of any rank.
+std::int64_t integer_input(const Invocation& call, std::size_t index);
 
-/// The same for a list, in which no axis may come twice.
-std::vector<std::int64_t> normalize_axes(std::vector<std::int64_t> axes, std::int64_t rank);
-
-/// 0, 1, ..., rank - 1.
-std::vector<std::int64_t> all_axes(std::int64_t rank);
-
-/// Element counts in front of, along, and behind one axis: a dense array seen as [outer, extent, inner].
-struct AxisSplit {
+/// A dense array seen from one axis: `outer` blocks of `extent` slices of `inner` elements.
+struct AxisView {
   std::int64_t outer = 1, extent = 1, inner = 1;
 };
-AxisSplit split_at_axis(const Dims& dims, std::int64_t axis);
-
-/// `index` in [0, extent) from one in [-extent, extent); throws, naming both, outside of that.
-std::int64_t checked_index(std::int64_t index, std::int64_t extent);
+AxisView view_along(const Dims& dims, std::int64_t axis);
 
 }  // namespace ort_train::kernels

@@ -1,4 +1,5 @@
 #include "kernels/functors/reducers.h"
+#include "kernels/indexing.h"
 #include "kernels/reduction.h"
 
 namespace ort_train::kernels {
@@ -8,7 +9,7 @@ namespace {
 /// Which axes the node reduces: those of input 1; without any, all of them or, on request, none.
 std::vector<bool> reduced_axes(const Invocation& call) {
   const std::int64_t rank = call.inputs.at(0).rank();
-  std::vector<std::int64_t> axes = normalize_axes(integers_input(call, 1), rank);
+  std::vector<std::int64_t> axes = normalized_axes(integers_input(call, 1), rank);
   if (axes.empty() && call.node.integer("noop_with_empty_axes", 0) == 0) axes = all_axes(rank);
   std::vector<bool> reduced(static_cast<std::size_t>(rank), false);
   for (const std::int64_t axis : axes) reduced[static_cast<std::size_t>(axis)] = true;
