@@ -112,31 +112,12 @@ void mish_gradient(GradientContext& context) {
 }
 
 /// y = x * s with s = sigmoid(alpha * x): dy/dx = s + alpha * y * (1 - s).
-Value* swish_derivative(Builder& builder, Value* y, Value* s, double alpha) {
-  return builder.add(s, builder.mul(scaled(builder, y, alpha), one_minus(builder, s)));
-}
-
 void swish_gradient(GradientContext& context) {
   Builder& builder = context.builder();
   const double alpha = context.node().real("alpha", 1.0f);
   Value* s = builder.emit("Sigmoid", {scaled(builder, context.input(0), alpha)});
-  Value* derivative = swish_derivative(builder, context.output(), s, alpha);
-  context.set(0, builder.mul(context.output_gradient(), derivative));
-}
-
-/// y = swish(a) * b.
-void swiglu_gradient(GradientContext& context) {
-  Builder& builder = context.builder();
-  Value* gradient = context.output_gradient();
-  Value* a = context.input(0);
-  const double alpha = context.node().real("alpha", 1.0f);
-  Value* s = builder.emit("Sigmoid", {scaled(builder, a, alpha)});
-  Value* swish = builder.mul(a, s);
-  if (context.needs(0)) {
-    Value* derivative = swish_derivative(builder, swish, s, alpha);
-    context.set(0, builder.mul(builder.mul(gradient, context.input(1)), derivative));
-  }
-  if (context.needs(1)) context.set(1, builder.mul(gradient, swish));
+  Value* second = builder.mul(scaled(builder, context.output(), alpha), one_minus(builder, s));
+  context.set(0, builder.mul(context.output_gradient(), builder.add(s, second)));
 }
 
 /// y = x * P(x) with the normal distribution P: y' = P(x) + x * exp(-x^2 / 2) / sqrt(2 pi).
@@ -218,7 +199,6 @@ const GradientRegistration softplus_rule("Softplus", softplus_gradient);
 const GradientRegistration softsign_rule("Softsign", softsign_gradient);
 const GradientRegistration mish_rule("Mish", mish_gradient);
 const GradientRegistration swish_rule("Swish", swish_gradient);
-const GradientRegistration swiglu_rule("SwiGLU", swiglu_gradient);
 const GradientRegistration gelu_rule("Gelu", gelu_gradient);
 const GradientRegistration clip_rule("Clip", clip_gradient);
 const GradientRegistration shrink_rule("Shrink", shrink_gradient);

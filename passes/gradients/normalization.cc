@@ -127,7 +127,8 @@ void layer_normalization_gradient(GradientContext& context) {
   const std::int64_t axis = normalized_axis(context.node(), context.node().integer("axis", -1), x->rank());
   const Statistics statistics = layer_statistics(context, axis);
   // A scale of fewer axes (or of extent 1 along some) stands for the broadcast one.
-  const Dims normalized_dims(x->dims().begin() + axis, x->dims().end());
+  const Dims dims = x->dims();
+  const Dims normalized_dims(dims.begin() + axis, dims.end());
   Value* full_scale = scale->dims() == normalized_dims ? scale : builder.expand(scale, normalized_dims);
   const auto gradients = builder.emit_training_many(
       "LayerNormalizationGrad",
