@@ -79,23 +79,26 @@ void compute_eye_like(Invocation& call) {
   }
 }
 
-template <typename T>
+// Element i is start + i * delta. Sixteen-bit floats are computed in float32, ONNX's default stash type.
+template <typename T, typename Stash = T>
 void fill_range(Invocation& call) {
-  const auto start = static_cast<T>(*call.inputs[0].data<T>());
-  const auto limit = static_cast<T>(*call.inputs[1].data<T>());
-  const auto delta = static_cast<T>(*call.inputs[2].data<T>());
-  if (delta == T{0}) fail("the step of a range cannot be 0");
+  const auto start = static_cast<Stash>(*call.inputs[0].data<T>());
+  const auto limit = static_cast<Stash>(*call.inputs[1].data<T>());
+  const auto delta = static_cast<Stash>(*call.inputs[2].data<T>());
+  if (delta == Stash{0}) fail("the step of a range cannot be 0");
   const double steps =
       std::ceil((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta));
   const auto count = static_cast<std::int64_t>(std::max(steps, 0.0));
   T* out = output(call, 0, data_type_of<T>(), {count}).template data<T>();
-  for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(start + static_cast<T>(i) * delta);
+  for (std::int64_t i = 0; i < count; ++i) out[i] = T(static_cast<Stash>(start + static_cast<Stash>(i) * delta));
 }
 
 void compute_range(Invocation& call) {
   switch (call.inputs[0].dtype()) {
     case DataType::float32: return fill_range<float>(call);
     case DataType::float64: return fill_range<double>(call);
+    case DataType::float16: return fill_range<Float16, float>(call);
+    case DataType::bfloat16: return fill_range<BFloat16, float>(call);
     case DataType::int16: return fill_range<std::int16_t>(call);
     case DataType::int32: return fill_range<std::int32_t>(call);
     case DataType::int64: return fill_range<std::int64_t>(call);

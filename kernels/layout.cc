@@ -64,7 +64,7 @@ void compute_tile(Invocation& call) {
   gather_strided(pairs, input.raw(), strides, out.raw(), size_of(input.dtype()));
 }
 
-// Strides of an array of extents `dims` after its axes were put in the order `permutation`.
+// One number an axis, in the order `permutation` of the axes.
 Dims permuted(const Dims& values, const std::vector<std::size_t>& permutation) {
   Dims out;
   for (const std::size_t axis : permutation) out.push_back(values[axis]);
@@ -78,33 +78,44 @@ std::int64_t block_size(const Invocation& call) {
   return block;
 }
 
-void compute_depth_to_space(Invocation& call) {
-  const Tensor& input = call.inputs[0];
-  const std::int64_t block = block_size(call);
-  const std::int64_t n = input.dims()[0], c = input.dims()[1], h = input.dims()[2], w = input.dims()[3];
-  if (c % (block * block) != 0) fail(c, " channels do not split into blocks of ", block, "x", block);
-  const std::int64_t depth = c / (block * block);
-  const std::string mode = call.node.string("mode", "DCR");
+// Depth first (CRD) has the position in the block behind the channel, DCR in front of it.
+bool is_depth_first(const graph::Node& node) {
+  const std::string mode = node.string("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") fail("the mode '", mode, "' is neither DCR nor CRD");
-  const bool depth_first = mode == "CRD";
-  const Dims split = depth_first ? Dims{n, depth, block, block, h, w} : Dims{n, block, block, depth, h, w};
-  const std::vector<std::size_t> order =
-      depth_first ? std::vector<std::size_t>{0, 1, 4, 2, 5, 3} : std::vector<std::size_t>{0, 3, 4, 1, 5, 2};
-  Tensor& out = output(call, 0, input.dtype(), {n, depth, h * block, w * block});
+  return mode == "CRD";
+}
+
+using Order = std::vector<std::size_t>;
+
+// Reads the input as an array of extents `split`, and writes its axes in `order`.
+void rearrange(Invocation& call, const Dims& split, const Order& order, const Dims& dims) {
+  const Tensor& input = call.inputs[0];
+  Tensor& out = output(call, 0, input.dtype(), dims);
   gather_strided(permuted(split, order), input.raw(), permuted(row_major_strides(split), order), out.raw(),
                  size_of(input.dtype()));
 }
 
-void compute_space_to_depth(Invocation& call) {
-  const Tensor& input = call.inputs[0];
+void compute_depth_to_space(Invocation& call) {
   const std::int64_t block = block_size(call);
-  const std::int64_t n = input.dims()[0], c = input.dims()[1], h = input.dims()[2], w = input.dims()[3];
+  const Dims& dims = call.inputs[0].dims();
+  const std::int64_t n = dims[0], c = dims[1], h = dims[2], w = dims[3];
+  if (c % (block * block) != 0) fail(c, " channels do not split into blocks of ", block, "x", block);
+  const std::int64_t depth = c / (block * block);
+  const Dims result{n, depth, h * block, w * block};
+  if (is_depth_first(call.node)) {
+    rearrange(call, {n, depth, block, block, h, w}, Order{0, 1, 4, 2, 5, 3}, result);
+  } else {
+    rearrange(call, {n, block, block, depth, h, w}, Order{0, 3, 4, 1, 5, 2}, result);
+  }
+}
+
+void compute_space_to_depth(Invocation& call) {
+  const std::int64_t block = block_size(call);
+  const Dims& dims = call.inputs[0].dims();
+  const std::int64_t n = dims[0], c = dims[1], h = dims[2], w = dims[3];
   if (h % block != 0 || w % block != 0) fail(h, "x", w, " elements do not split into blocks of ", block, "x", block);
-  const Dims split{n, c, h / block, block, w / block, block};
-  const std::vector<std::size_t> order{0, 3, 5, 1, 2, 4};
-  Tensor& out = output(call, 0, input.dtype(), {n, c * block * block, h / block, w / block});
-  gather_strided(permuted(split, order), input.raw(), permuted(row_major_strides(split), order), out.raw(),
-                 size_of(input.dtype()));
+  const Order order = is_depth_first(call.node) ? Order{0, 1, 3, 5, 2, 4} : Order{0, 3, 5, 1, 2, 4};
+  rearrange(call, {n, c, h / block, block, w / block, block}, order, {n, c * block * block, h / block, w / block});
 }
 
 void compute_trilu(Invocation& call) {

@@ -26,7 +26,7 @@ Window attributes_of(const graph::Node& node, const Dims& kernel, std::size_t ra
   window.kernel = kernel;
   window.strides = checked_attribute(node, "strides", rank, 1, 1);
   window.dilations = checked_attribute(node, "dilations", rank, 1, 1);
-  const Dims pads = checked_attribute(node, "pads", 2 * rank, 0, INT64_MIN);
+  const Dims pads = checked_attribute(node, "pads", 2 * rank, 0, 0);
   window.begin_pads.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(rank));
   window.end_pads.assign(pads.begin() + static_cast<std::ptrdiff_t>(rank), pads.end());
   return window;
