@@ -1,0 +1,98 @@
+#include "kernels/functors/dropout.h"
+
+#include <algorithm>
+
+#include "kernels/elementwise.h"
+#include "kernels/functors/math.h"
+
+namespace ort_train::kernels {
+
+namespace {
+
+/// What a kept element is multiplied with. At ratio 1 nothing is kept.
+double scale_of(float ratio) {
+  if (!(ratio >= 0.0f && ratio <= 1.0f)) fail("the ratio of Dropout is ", ratio, "; it must be from 0 to 1");
+  return ratio == 1.0f ? 0.0 : 1.0 / (1.0 - static_cast<double>(ratio));
+}
+
+/// An element stays where its number in [0, 1) is not below the ratio.
+void draw_mask(const functors::DropoutNumbers& numbers, std::uint64_t sample, float ratio, std::int64_t count,
+               bool* mask) {
+  for (std::int64_t j = 0; j < count; j += 4) {
+    const PhiloxCounter words = numbers.words(sample, static_cast<std::uint32_t>(j / 4));
+    for (std::int64_t k = 0; k < std::min<std::int64_t>(4, count - j); ++k) {
+      mask[j + k] = to_unit_float(words[static_cast<std::size_t>(k)]) >= ratio;
+    }
+  }
+}
+
+template <typename T>
+void apply_mask(const T* source, const bool* mask, T scale, std::int64_t count, T* target) {
+  for (std::int64_t i = 0; i < count; ++i) target[i] = mask[i] ? source[i] * scale : T(0);
+}
+
+void compute_training_dropout(Invocation& call) {
+  const Tensor& x = call.inputs.at(0);
+  const float ratio = call.node.real("ratio", 0.5f);
+  const double scale = scale_of(ratio);
+  const functors::DropoutNumbers numbers(static_cast<std::uint64_t>(call.node.integer("seed", 0)),
+                                         static_cast<std::uint64_t>(call.node.integer("stream", 0)),
+                                         static_cast<std::uint64_t>(integer_input(call, 1)));
+  const auto first_sample = static_cast<std::uint64_t>(integer_input(call, 2));
+  const std::int64_t samples = x.rank() == 0 ? 1 : x.dims()[0];
+  const std::int64_t length = samples == 0 ? 0 : x.size() / samples;
+  Tensor& y = output(call, 0, x.dtype(), x.dims());
+  Tensor mask =
+      wants_output(call, 1) ? output(call, 1, DataType::boolean, x.dims()) : Tensor(DataType::boolean, x.dims());
+  bool* kept = mask.data<bool>();
+  dispatch_floating(x.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* source = x.data<T>();
+    T* target = y.data<T>();
+    parallel_for(samples, 1 + costly_grain / (1 + length), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t n = begin; n < end; ++n) {
+        const std::int64_t offset = n * length;
+        draw_mask(numbers, first_sample + static_cast<std::uint64_t>(n), ratio, length, kept + offset);
+        apply_mask(source + offset, kept + offset, static_cast<T>(scale), length, target + offset);
+      }
+    });
+  });
+}
+
+void compute_dropout_gradient(Invocation& call) {
+  const Tensor& dy = call.inputs.at(0);
+  const Tensor& mask = call.inputs.at(1);
+  const double scale = scale_of(call.node.real("ratio", 0.5f));
+  if (mask.dims() != dy.dims()) {
+    fail("the gradient has the shape ", to_string(dy.dims()), ", but the mask ", to_string(mask.dims()));
+  }
+  dispatch_floating(dy.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    map_binary<T, T, bool>(dy, mask, output(call, 0, dy.dtype(), dy.dims()),
+                           [scale](T gradient, bool kept) { return kept ? gradient * static_cast<T>(scale) : T(0); });
+  });
+}
+
+bool trains(const Invocation& call) { return call.has_input(2) && *call.inputs[2].data<bool>(); }
+
+/// ONNX's own Dropout leaves the random numbers open; only its inference form, the identity, has a definite result.
+void compute_inference_dropout(Invocation& call) {
+  const bool drops = !call.has_input(1) || call.inputs[1].to_doubles().at(0) != 0.0;
+  if (trains(call) && drops) {
+    fail("a Dropout in training mode has no definite result; training turns it into a TrainingDropout first");
+  }
+  unary_kernel(call, floating_types, functors::Identity{});
+  if (wants_output(call, 1)) {
+    Tensor& mask = output(call, 1, DataType::boolean, call.inputs.at(0).dims());
+    std::fill_n(mask.data<bool>(), mask.size(), true);
+  }
+}
+
+const Registration registration("Dropout", compute_inference_dropout);
+
+const TrainingRegistration training_registrations[] = {{"TrainingDropout", compute_training_dropout},
+                                                       {"DropoutGrad", compute_dropout_gradient}};
+
+}  // namespace
+
+}  // namespace ort_train::kernels
