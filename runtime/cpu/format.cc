@@ -32,9 +32,9 @@ Format Format::plain(DataType dtype, Dims dims) {
   return format;
 }
 
-Format Format::of(const dnnl::memory::desc& desc) {
-  Format format = plain(DataType::float32, desc.get_dims());
-  if (desc != row_major_desc(format.dims_)) {
+Format Format::of(const dnnl::memory::desc& desc, Dims dims) {
+  Format format = plain(DataType::float32, std::move(dims));
+  if (desc != row_major_desc(desc.get_dims())) {
     format.blocked_ = true;
     format.desc_ = desc;
   }
@@ -56,7 +56,7 @@ dnnl::memory::desc Format::desc() const {
 }
 
 std::int64_t Format::channel_block() const {
-  if (!blocked_ || dims_.size() < 3 || dims_.size() > 5) return 0;
+  if (!blocked_ || dims_.size() < 3 || dims_.size() > 5 || desc_.get_dims() != dims_) return 0;
   const dnnl::memory::dims blocks = desc_.get_inner_blks();
   if (blocks.size() != 1 || (blocks[0] != 8 && blocks[0] != 16)) return 0;
   return desc_ == channel_blocked_desc(dims_, blocks[0]) ? blocks[0] : 0;

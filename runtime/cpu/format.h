@@ -15,7 +15,9 @@ class Format {
   static Format plain(DataType dtype, Dims dims);
   static Format plain(const Tensor& like) { return plain(like.dtype(), like.dims()); }
   /// A layout that is row-major after all becomes the plain format.
-  static Format of(const dnnl::memory::desc& desc);
+  static Format of(const dnnl::memory::desc& desc) { return of(desc, desc.get_dims()); }
+  /// The same where oneDNN sees other extents of equal count than the graph: grouped weights [G, O, I, ...], say.
+  static Format of(const dnnl::memory::desc& desc, Dims dims);
 
   bool defined() const { return dtype_ != DataType::undefined; }
   bool is_plain() const { return defined() && !blocked_; }
@@ -30,6 +32,8 @@ class Format {
   bool has_padding() const { return stored_size() != size(); }
   /// As oneDNN describes it; float32 only. A scalar has the extents [1].
   dnnl::memory::desc desc() const;
+  /// The extents that oneDNN sees.
+  Dims library_dims() const { return desc().get_dims(); }
   /// The size of the channel blocks of an nChw8c or nChw16c layout (any number of spatial axes), else 0.
   std::int64_t channel_block() const;
 

@@ -101,8 +101,10 @@ class TrainingFactoryRegistration {
   FactoryRegistration registration_;
 };
 
-/// The best kernel for the node: its factory's, or the plain one. Null when there is none. `plain_only` skips
-/// factories.
+/// Every operator that runs on the CPU has a plain kernel; factories only add faster ones.
+bool has_kernel(const graph::Node& node);
+
+/// The best kernel for a node that has one: its factory's, or the plain one. `plain_only` skips the factories.
 std::unique_ptr<Kernel> make_kernel(const Request& request, bool plain_only);
 
 }  // namespace ort_train::runtime::cpu

@@ -136,7 +136,8 @@ class Selector {
       if (program_.arrays[static_cast<std::size_t>(index)].format == format) return index;
     }
     if (value->is_constant()) return add_constant(value, format);
-    const int source = copies.front();
+    int source = copies.front();
+    if (!can_reorder(home(value), format)) source = array_of(value, Format::plain(format.dtype(), format.dims()));
     const int target = add_array(value, Array::Source::instruction, format);
     add_conversion("Reorder", source, target);
     return target;

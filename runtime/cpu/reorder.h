@@ -7,7 +7,10 @@
 
 namespace ort_train::runtime::cpu {
 
-/// Copies an array from one format into another, at once. Throws when it would have to convert elements.
+/// False for two blocked formats in which oneDNN sees different extents; the way between them is by the plain format.
+bool can_reorder(const Format& from, const Format& to);
+
+/// Copies an array from one format into another, at once. One of them is plain, or `can_reorder` holds.
 void convert(const Format& from, const std::byte* source, const Format& to, std::byte* target);
 
 /// The same as an instruction with one input and one output.
