@@ -52,8 +52,10 @@ class GradientPath {
       bool reached = has_body(*node);
       for (const Value* input : node->inputs()) reached = reached || depends(input);
       if (!reached) continue;
-      for (const Value* output : node->outputs()) {
-        if (output != nullptr && can_have_gradient(*output)) dependent_.insert(output);
+      for (int i = 0; i < static_cast<int>(node->outputs().size()); ++i) {
+        const Value* output = node->output(i);
+        if (output == nullptr || is_constant_output(node->op_type(), node->domain(), i)) continue;
+        if (can_have_gradient(*output)) dependent_.insert(output);
       }
     }
   }
@@ -120,7 +122,7 @@ class Accumulator {
     if (found == contributions_.end()) return nullptr;
     std::vector<Value*>& parts = found->second;
     if (parts.size() > 1) {
-      builder_.set_prefix(value->name() + ".gradient.");
+      builder_.set_prefix(value->name() + ".backward.");
       Value* sum = parts.size() == 2 ? builder_.add(parts[0], parts[1]) : builder_.emit("Sum", parts);
       parts = {sum};
     }
@@ -159,6 +161,15 @@ void remove_unused(Graph& graph, const std::set<const Node*>& old_nodes, const s
   }
 }
 
+/// A node's name, or that of its first output.
+std::string name_of(const Node& node) {
+  if (!node.name().empty()) return node.name();
+  for (const Value* output : node.outputs()) {
+    if (output != nullptr) return output->name();
+  }
+  return node.op_type();
+}
+
 /// Lets the rule of one node turn the gradients of its outputs into contributions to its inputs.
 void pass_back(Node& node, const GradientPath& path, graph::Builder& builder, Accumulator& accumulator) {
   std::vector<Value*> output_gradients;
@@ -170,7 +181,7 @@ void pass_back(Node& node, const GradientPath& path, graph::Builder& builder, Ac
   if (!any) return;
   std::vector<bool> needed;
   for (const Value* input : node.inputs()) needed.push_back(path.depends(input));
-  builder.set_prefix((node.name().empty() ? node.op_type() : node.name()) + ".gradient.");
+  builder.set_prefix(name_of(node) + ".backward.");
   GradientContext context(node, builder, output_gradients, needed);
   find_gradient_rule(node.op_type(), node.domain())(context);
   for (std::size_t i = 0; i < node.inputs().size(); ++i) {

@@ -19,6 +19,11 @@ std::set<Key>& non_differentiable() {
   return registered;
 }
 
+std::set<std::pair<Key, int>>& constant_outputs() {
+  static std::set<std::pair<Key, int>> registered;
+  return registered;
+}
+
 }  // namespace
 
 GradientContext::GradientContext(graph::Node& node, graph::Builder& builder,
@@ -52,6 +57,10 @@ bool is_non_differentiable(std::string_view op_type, std::string_view domain) {
   return non_differentiable().count(Key(domain, op_type)) != 0;
 }
 
+bool is_constant_output(std::string_view op_type, std::string_view domain, int output) {
+  return constant_outputs().count({Key(domain, op_type), output}) != 0;
+}
+
 std::vector<std::pair<std::string, std::string>> registered_gradient_rules() {
   std::vector<Key> keys;
   for (const auto& [key, rule] : rules()) keys.push_back(key);
@@ -66,6 +75,10 @@ GradientRegistration::GradientRegistration(const std::string& op_type, GradientR
 
 NonDifferentiable::NonDifferentiable(const std::vector<std::string>& op_types, std::string_view domain) {
   for (const std::string& op_type : op_types) non_differentiable().emplace(domain, op_type);
+}
+
+ConstantOutput::ConstantOutput(const std::vector<std::string>& op_types, int output, std::string_view domain) {
+  for (const std::string& op_type : op_types) constant_outputs().emplace(Key(domain, op_type), output);
 }
 
 graph::Value* sum_to_shape_of(graph::Builder& builder, graph::Value* gradient, const graph::Value* target) {

@@ -50,6 +50,10 @@ GradientRule find_gradient_rule(std::string_view op_type, std::string_view domai
 /// Operators through which no gradient passes: integer and boolean results, shapes, piecewise constant functions.
 bool is_non_differentiable(std::string_view op_type, std::string_view domain = "");
 
+/// Outputs of an operator with a rule that do not depend on the elements of its inputs, such as the count of a loss.
+bool is_constant_output(std::string_view op_type, std::string_view domain, int output);
+
+/// (domain, operator) of every rule, sorted.
 std::vector<std::pair<std::string, std::string>> registered_gradient_rules();
 
 /// Declares a rule at namespace scope: `const GradientRegistration relu("Relu", relu_gradient);`
@@ -62,6 +66,12 @@ class GradientRegistration {
 class NonDifferentiable {
  public:
   explicit NonDifferentiable(const std::vector<std::string>& op_types, std::string_view domain = "");
+};
+
+/// Declares an output, of operators with a rule, that no gradient passes.
+class ConstantOutput {
+ public:
+  ConstantOutput(const std::vector<std::string>& op_types, int output, std::string_view domain = "");
 };
 
 /// Sums `gradient` over the axes along which `target` was broadcast, so that it has the extents of `target`.

@@ -1,4 +1,4 @@
-// Gradients of the losses' sums. The number of counted elements is constant.
+// Gradients of the losses' sums. The number of counted elements beside them is constant.
 
 #include "passes/gradients/helpers.h"
 
@@ -17,7 +17,6 @@ Attributes ignored_label(const graph::Node& node) {
 
 void softmax_cross_entropy_gradient(GradientContext& context) {
   Builder& builder = context.builder();
-  refuse_gradient_of_output(context, 1, "count");
   Value* log_probabilities = context.output(2);
   if (log_probabilities == nullptr) {
     fail(describe(context.node()), ": its gradient reads the log-probabilities, but the node does not give them");
@@ -37,7 +36,6 @@ void softmax_cross_entropy_gradient(GradientContext& context) {
 }
 
 void negative_log_likelihood_gradient(GradientContext& context) {
-  refuse_gradient_of_output(context, 1, "count");
   context.set(0, context.builder().emit_training("NegativeLogLikelihoodGrad",
                                                  {context.output_gradient(), context.input(0), context.input(1)},
                                                  ignored_label(context.node())));
@@ -45,7 +43,6 @@ void negative_log_likelihood_gradient(GradientContext& context) {
 
 /// The gradient of the prediction, by the loss's own gradient operator.
 Value* gradient_of_prediction(GradientContext& context) {
-  refuse_gradient_of_output(context, 1, "count");
   return context.builder().emit_training(context.node().op_type() + "Grad",
                                          {context.output_gradient(), context.input(0), context.input(1)});
 }
@@ -88,6 +85,10 @@ const GradientRegistration logits_rule("BinaryCrossEntropyWithLogits", binary_cr
                                        graph::training_domain);
 const GradientRegistration squared_rule("SquaredError", difference_gradient, graph::training_domain);
 const GradientRegistration absolute_rule("AbsoluteError", difference_gradient, graph::training_domain);
+
+const ConstantOutput count({"SoftmaxCrossEntropy", "NegativeLogLikelihood", "BinaryCrossEntropy",
+                            "BinaryCrossEntropyWithLogits", "SquaredError", "AbsoluteError"},
+                           1, graph::training_domain);
 
 }  // namespace
 }  // namespace ort_train::passes
