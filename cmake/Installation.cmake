@@ -10,21 +10,21 @@ file(RELATIVE_PATH library_from_programs "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE
 set_target_properties(ort_train PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS ort_train EXPORT OrtTrainTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         COMPONENT library NAMELINK_COMPONENT development)
-if(TARGET ort-train)
-  set_target_properties(ort-train PROPERTIES INSTALL_RPATH "$ORIGIN/${library_from_programs}")
-  install(TARGETS ort-train RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT library)
-endif()
-
 get_target_property(dnnl_library DNNL::dnnl IMPORTED_LOCATION_RELEASE)
 get_target_property(dnnl_soname DNNL::dnnl IMPORTED_SONAME_RELEASE)
 install(FILES "${dnnl_library}" DESTINATION "${CMAKE_INSTALL_LIBDIR}" RENAME "${dnnl_soname}"
         COMPONENT library)
 
-# A header that shows a library of ours, itself or through another header, is no public header: a user need not have
-# that library's headers.
+if(TARGET ort-train)
+  set_target_properties(ort-train PROPERTIES INSTALL_RPATH "$ORIGIN/${library_from_programs}")
+  install(TARGETS ort-train RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT library)
+endif()
+
+# A header that shows a library of ours or OpenMP, itself or through another header, is no public header: a user need
+# have neither that library's headers nor our compiler flags.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}" base/*.h graph/*.h kernels/*.h passes/*.h
      runtime/*.h)
-set(private_includes "onnx/|google/|dnnl|oneapi/|yaml-cpp/|cuda|cudnn|nccl")
+set(private_includes "onnx/|google/|dnnl|oneapi/|yaml-cpp/|CLI/|png|jpeglib|zlib|omp|cuda|nccl")
 set(public_count -1)
 list(LENGTH headers count)
 while(NOT count EQUAL public_count)

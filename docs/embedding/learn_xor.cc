@@ -55,8 +55,7 @@ int main(int argc, char** argv) try {
   executable->set_input("label", Tensor::of<std::int64_t>({4}, {0, 1, 1, 0}));
   executable->set_input(passes::learning_rate_input, Tensor::scalar(0.1F));
   float loss = 0;
-  for (std::int64_t number = 1; number <= 300; ++number) {
-    executable->set_input(passes::step_input, Tensor::scalar(number));
+  for (int number = 1; number <= 300; ++number) {
     executable->run();
     loss = executable->output(passes::loss_output).data<float>()[0];
     if (number % 50 == 0) std::cout << "step " << number << ", loss " << loss << '\n';
