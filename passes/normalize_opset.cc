@@ -209,6 +209,7 @@ bool NormalizeOpset::run(Graph& graph) {
   infer_types(graph);
   // The new form is inferred by the newest schemas, helper nodes included.
   graph.opsets[""] = newest;
+  graph.metadata.ir_version = newest_ir_version;
   bool changed = opset != newest;
   for (Node* node : graph.node_list()) {
     if (node->domain().empty()) changed |= normalize(*node, opset);

@@ -11,6 +11,7 @@ class NormalizeOpset : public Pass {
  public:
   static constexpr std::int64_t oldest = 9;
   static constexpr std::int64_t newest = 28;
+  static constexpr std::int64_t newest_ir_version = 14;
 
   std::string name() const override { return "normalize-opset"; }
   bool run(graph::Graph& graph) override;
