@@ -125,7 +125,8 @@ Value* Node::add_output(const std::string& name_hint, Type type) {
 void Node::drop_output(int index) {
   Value* value = output(index);
   if (value == nullptr) return;
-  if (!value->uses_.empty()) fail(describe(*this), ": the output '", value->name(), "' is used and cannot be dropped");
+  if (graph_->is_needed(value))
+    fail(describe(*this), ": the output '", value->name(), "' is used and cannot be dropped");
   outputs_[index] = nullptr;
   graph_->forget(value);
   while (!outputs_.empty() && outputs_.back() == nullptr) outputs_.pop_back();
@@ -270,10 +271,13 @@ void Graph::add_output(Value* value) {
 
 void Graph::set_output(std::size_t index, Value* value) { outputs_.at(index) = value; }
 
+bool Graph::is_needed(const Value* value) const {
+  const auto names = [value](const Update& update) { return update.state == value || update.next == value; };
+  return !value->uses_.empty() || value->is_graph_output() || std::any_of(updates_.begin(), updates_.end(), names);
+}
+
 void Graph::remove(Value* value) {
-  if (value->producer_ != nullptr || !value->uses_.empty() || value->is_graph_output()) {
-    fail("'", value->name(), "' is still in use");
-  }
+  if (value->producer_ != nullptr || is_needed(value)) fail("'", value->name(), "' is still in use");
   std::erase(inputs_, value);
   std::erase(initializers_, value);
   forget(value);
@@ -291,6 +295,14 @@ void Graph::convert_input_to_initializer(Value* input, Role role, Tensor initial
 Node* Graph::add_node(const std::string& op_type, const std::string& domain, std::vector<Value*> inputs,
                       const std::vector<std::string>& outputs, Attributes attributes, const std::string& node_name,
                       Node* before) {
+  // Refused before anything is changed, so that a caller who catches the error has the graph as it was.
+  for (const Value* input : inputs) {
+    if (input != nullptr && input->graph_ != this) fail("'", input->name(), "' belongs to another graph");
+  }
+  for (auto output = outputs.begin(); output != outputs.end(); ++output) {
+    const bool taken = find(*output) != nullptr || std::find(outputs.begin(), output, *output) != output;
+    if (!output->empty() && taken) fail("the name '", *output, "' stands for two values of the graph '", name, "'");
+  }
   auto owned = std::make_unique<Node>();
   Node* node = owned.get();
   node->op_type_ = op_type;
@@ -308,7 +320,6 @@ Node* Graph::add_node(const std::string& op_type, const std::string& domain, std
   }
   node->inputs_.resize(inputs.size(), nullptr);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i] != nullptr && inputs[i]->graph_ != this) fail("'", inputs[i]->name(), "' belongs to another graph");
     node->set_input(static_cast<int>(i), inputs[i]);
   }
   const auto where = before == nullptr ? nodes_.end() : before->position_;
@@ -325,7 +336,7 @@ std::vector<Node*> Graph::node_list() const {
 
 void Graph::remove(Node* node) {
   for (Value* output : node->outputs_) {
-    if (output != nullptr && (!output->uses_.empty() || output->is_graph_output())) {
+    if (output != nullptr && is_needed(output)) {
       fail(describe(*node), ": its output '", output->name(), "' is still in use");
     }
   }

@@ -106,7 +106,7 @@ class Node {
   void resize_inputs(int count);
   /// Gives the node one more output and returns it.
   Value* add_output(const std::string& name_hint, Type type);
-  /// Leaves an output out; it must have no uses.
+  /// Leaves an output out; no node, graph output or update may use it.
   void drop_output(int index);
 
   const Attributes& attributes() const { return attributes_; }
@@ -150,7 +150,6 @@ struct Metadata {
   std::string producer_name, producer_version, domain, documentation;
   std::int64_t model_version = 0;
   std::map<std::string, std::string> properties;
-  std::vector<std::string> functions;  ///< serialized onnx.FunctionProto, carried through
 };
 
 /// A directed acyclic graph in static single assignment form. Nodes are kept in a topological order, names are unique.
@@ -192,14 +191,15 @@ class Graph {
   void add_output(Value* value);
   void set_output(std::size_t index, Value* value);
   void set_outputs(std::vector<Value*> outputs) { outputs_ = std::move(outputs); }
-  /// Removes an input or initializer that nothing uses any more.
+  /// Removes an input or initializer that no node, graph output or update uses any more.
   void remove(Value* value);
   /// Turns a fed input into a constant or state of the same name.
   void convert_input_to_initializer(Value* input, Role role, Tensor initial);
 
   // --- nodes
   /// Appends a node, or puts it in front of `before`. `outputs` gives one name a piece; "" leaves the output out. Names
-  /// must be free. Types of outputs are unknown until shape inference has run (graph/shape_inference.h).
+  /// must be free; an Error leaves the graph as it was. Types of outputs are unknown until shape inference has run
+  /// (graph/shape_inference.h).
   Node* add_node(const std::string& op_type, const std::string& domain, std::vector<Value*> inputs,
                  const std::vector<std::string>& outputs, Attributes attributes = {}, const std::string& name = "",
                  Node* before = nullptr);
@@ -207,7 +207,7 @@ class Graph {
   const std::list<std::unique_ptr<Node>>& nodes() const { return nodes_; }
   /// A copy of the list, safe to loop over while the graph changes (removed nodes dangle).
   std::vector<Node*> node_list() const;
-  /// Removes a node whose outputs have no uses.
+  /// Removes a node whose outputs no node, graph output or update uses.
   void remove(Node* node);
   /// Moves the node in front of another one.
   void move_before(Node* node, Node* before);
@@ -229,6 +229,7 @@ class Graph {
   friend class Value;
   Value* new_value(const std::string& name, Type type, Role role);
   void forget(Value* value);
+  bool is_needed(const Value* value) const;
 
   std::list<std::unique_ptr<Node>> nodes_;
   std::unordered_map<std::string, std::unique_ptr<Value>> values_;

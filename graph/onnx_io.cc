@@ -21,13 +21,19 @@ namespace ort_train::graph {
 
 namespace {
 
-constexpr int newest_ir_version = 13;
+constexpr int newest_ir_version = 14;
+
+// What protobuf can read and write.
+constexpr std::size_t largest_file = 2147483647;
 
 // --- import
 
 onnx::ModelProto parse_proto(const std::string& bytes, const std::string& origin) {
   onnx::ModelProto model;
   if (bytes.empty()) fail(origin, ": the file is empty");
+  if (bytes.size() > largest_file) {
+    fail(origin, ": it is larger than 2 GiB, more than one ONNX file can hold; export the weights as external data");
+  }
   google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   google::protobuf::io::CodedInputStream coded(&stream);
   const bool whole = model.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
@@ -39,6 +45,13 @@ onnx::ModelProto parse_proto(const std::string& bytes, const std::string& origin
 }
 
 void check_versions(const onnx::ModelProto& model, const std::string& origin) {
+  if (model.ir_version() > newest_ir_version) {
+    fail(origin, ": it has IR version ", model.ir_version(), "; the newest one known here is ", newest_ir_version,
+         ". Export it again for an older one");
+  }
+  if (model.ir_version() >= 3 && model.opset_import_size() == 0) {
+    fail(origin, ": it names no opset; the file is damaged or truncated");
+  }
   const auto& newest = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
   for (const auto& import : model.opset_import()) {
     const std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
@@ -48,6 +61,33 @@ void check_versions(const onnx::ModelProto& model, const std::string& origin) {
            "; the newest one known here is ", known->second.second, ". Export it again with an older opset");
     }
   }
+}
+
+/// The graph with inputs in place of the tensors that lie in other files. Those are checked on reading: the checker's
+/// own words on a missing file do not say what to do.
+onnx::GraphProto without_external_data(const onnx::GraphProto& graph) {
+  onnx::GraphProto copy = graph;
+  copy.clear_initializer();
+  for (const auto& tensor : graph.initializer()) {
+    if (tensor.data_location() != onnx::TensorProto::EXTERNAL) {
+      *copy.add_initializer() = tensor;
+      continue;
+    }
+    const auto names_tensor = [&](const auto& input) { return input.name() == tensor.name(); };
+    if (std::any_of(copy.input().begin(), copy.input().end(), names_tensor)) continue;
+    auto* input = copy.add_input();
+    input->set_name(tensor.name());
+    auto* type = input->mutable_type()->mutable_tensor_type();
+    type->set_elem_type(tensor.data_type());
+    type->mutable_shape();
+    for (const std::int64_t extent : tensor.dims()) type->mutable_shape()->add_dim()->set_dim_value(extent);
+  }
+  return copy;
+}
+
+bool has_external_data(const onnx::GraphProto& graph) {
+  return std::any_of(graph.initializer().begin(), graph.initializer().end(),
+                     [](const auto& tensor) { return tensor.data_location() == onnx::TensorProto::EXTERNAL; });
 }
 
 void check_proto(const onnx::ModelProto& model, const std::filesystem::path& folder, const std::string& origin) {
@@ -63,7 +103,11 @@ void check_proto(const onnx::ModelProto& model, const std::filesystem::path& fol
     // A domain that nobody registered is the preflight's to report, all at once with the other operators.
     context.set_skip_opset_compatibility_check(true);
     onnx::checker::LexicalScopeContext scope;
-    onnx::checker::check_graph(model.graph(), context, scope);
+    if (has_external_data(model.graph())) {
+      onnx::checker::check_graph(without_external_data(model.graph()), context, scope);
+    } else {
+      onnx::checker::check_graph(model.graph(), context, scope);
+    }
   } catch (const std::exception& error) {
     fail(origin, ": the ONNX checker refuses the model: ", error.what());
   }
@@ -142,7 +186,10 @@ class Importer {
   void apply_value_info() {
     for (const auto& info : model_.graph().value_info()) {
       Value* value = graph_->find(info.name());
-      if (value != nullptr && value->role() == Role::intermediate) value->set_type(to_type(info.type(), info.name()));
+      const bool tensor = info.type().has_tensor_type();
+      if (tensor && value != nullptr && value->role() == Role::intermediate) {
+        value->set_type(to_type(info.type(), info.name()));
+      }
     }
   }
 
@@ -153,10 +200,14 @@ class Importer {
     graph_->add_output(value);
   }
 
+  // An update is checked against the type of what it updates.
   void import_training_info() {
+    if (model_.training_info_size() != 0) infer_types(*graph_);
     for (const auto& training : model_.training_info()) {
       for (const auto& binding : training.update_binding()) {
-        graph_->add_update(graph_->at(binding.key()), graph_->at(binding.value()));
+        Value* state = graph_->at(binding.key());
+        if (state->is_constant()) state->set_role(Role::counter);
+        graph_->add_update(state, graph_->at(binding.value()));
       }
     }
   }
@@ -181,11 +232,7 @@ std::unique_ptr<Graph> import(onnx::ModelProto& model, const std::filesystem::pa
   register_training_schemas();
   check_versions(model, origin);
   inline_functions(model, origin);
-  // External data is checked on reading: the checker's own words do not say what to do.
-  if (std::none_of(model.graph().initializer().begin(), model.graph().initializer().end(),
-                   [](const auto& tensor) { return tensor.data_location() == onnx::TensorProto::EXTERNAL; })) {
-    check_proto(model, folder, origin);
-  }
+  check_proto(model, folder, origin);
   return Importer(model, folder, origin).run();
 }
 
@@ -259,7 +306,7 @@ std::unique_ptr<Graph> load(const std::filesystem::path& path) {
 
 std::string serialize_model(const Graph& graph) {
   const onnx::ModelProto model = to_model_proto(graph);
-  if (model.ByteSizeLong() > std::size_t{2147483647}) {
+  if (model.ByteSizeLong() > largest_file) {
     fail("the graph '", graph.name, "' is larger than the 2 GiB that one ONNX file can hold");
   }
   std::string bytes;

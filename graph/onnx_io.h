@@ -9,8 +9,9 @@
 namespace ort_train::graph {
 
 /// Reads an ONNX file, external data included. Initializers become parameters (floating point) or constants (the
-/// rest); none is trainable yet. Throws an Error that names file, node and reason: no ONNX, truncated, external data
-/// missing or too short, an opset that is too new, a graph that the ONNX checker refuses.
+/// rest); none is trainable yet. Functions that the model carries are expanded. Throws an Error that names file, node
+/// and reason: no ONNX, truncated, external data missing or too short, an opset that is too new, a graph that the ONNX
+/// checker refuses.
 std::unique_ptr<Graph> load(const std::filesystem::path& path);
 
 /// The same from bytes; `folder` is where external data lies.

@@ -41,33 +41,49 @@ void check_below(const std::string& file, const std::string& tensor, const std::
   if (climbs) fail(origin, ": the external data of '", tensor, "' points outside the model's folder: '", file, "'");
 }
 
-void read_external(const onnx::TensorProto& proto, Tensor& tensor, const std::filesystem::path& folder,
-                   const std::string& origin) {
+/// The bytes that a tensor takes; refused before memory is asked for, since a damaged file may say anything.
+std::int64_t byte_count(const onnx::TensorProto& proto, DataType dtype, const Dims& dims, const std::string& origin) {
+  std::int64_t bytes = static_cast<std::int64_t>(size_of(dtype));
+  bool impossible = false;
+  for (const std::int64_t extent : dims) impossible = impossible || __builtin_mul_overflow(bytes, extent, &bytes);
+  if (impossible) fail(origin, ": '", proto.name(), "' has the impossible shape ", to_string(dims));
+  return bytes;
+}
+
+Tensor read_external(const onnx::TensorProto& proto, DataType dtype, const Dims& dims,
+                     const std::filesystem::path& folder, const std::string& origin) {
   const ExternalLocation where = external_location(proto, origin);
   check_below(where.file, proto.name(), origin);
   const std::filesystem::path path = folder / where.file;
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
+  std::ifstream stream(path, std::ios::binary | std::ios::ate);
+  if (!stream || std::filesystem::is_directory(path)) {
     fail(origin, ": the elements of '", proto.name(), "' lie in ", path.string(),
          ", which cannot be read; copy that file beside the model");
   }
-  if (where.length >= 0 && static_cast<std::size_t>(where.length) != tensor.bytes()) {
-    fail(origin, ": '", proto.name(), "' needs ", tensor.bytes(), " bytes of external data, but ", where.length,
-         " are stored");
+  const std::int64_t bytes = byte_count(proto, dtype, dims, origin);
+  if (where.length >= 0 && where.length != bytes) {
+    fail(origin, ": '", proto.name(), "' needs ", bytes, " bytes of external data, but ", where.length, " are stored");
   }
-  stream.seekg(where.offset);
-  stream.read(reinterpret_cast<char*>(tensor.raw()), static_cast<std::streamsize>(tensor.bytes()));
-  if (static_cast<std::size_t>(stream.gcount()) != tensor.bytes()) {
+  const auto available = static_cast<std::int64_t>(stream.tellg());
+  if (where.offset < 0 || where.offset > available || bytes > available - where.offset) {
     fail(origin, ": ", path.string(), " ends before the elements of '", proto.name(), "' do; the file is incomplete");
   }
+  Tensor tensor(dtype, dims);
+  stream.seekg(where.offset);
+  stream.read(reinterpret_cast<char*>(tensor.raw()), bytes);
+  if (!stream) fail(origin, ": ", path.string(), " cannot be read");
+  return tensor;
 }
 
 // ONNX packs the small types, bits of 16-bit floats included, into int32_data.
 template <typename Field>
-void copy_field(const Field& field, Tensor& tensor, const onnx::TensorProto& proto, const std::string& origin) {
-  if (field.size() != tensor.size()) {
-    fail(origin, ": '", proto.name(), "' of shape ", to_string(tensor.dims()), " stores ", field.size(), " elements");
+Tensor read_field(const Field& field, DataType dtype, const Dims& dims, const onnx::TensorProto& proto,
+                  const std::string& origin) {
+  const auto element_size = static_cast<std::int64_t>(size_of(dtype));
+  if (field.size() != byte_count(proto, dtype, dims, origin) / element_size) {
+    fail(origin, ": '", proto.name(), "' of shape ", to_string(dims), " stores ", field.size(), " elements");
   }
+  Tensor tensor(dtype, dims);
   dispatch(tensor.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* out = tensor.data<T>();
@@ -79,29 +95,49 @@ void copy_field(const Field& field, Tensor& tensor, const onnx::TensorProto& pro
       }
     }
   });
+  return tensor;
 }
 
-void read_inline(const onnx::TensorProto& proto, Tensor& tensor, const std::string& origin) {
-  if (proto.has_raw_data()) {
-    if (proto.raw_data().size() != tensor.bytes()) {
-      fail(origin, ": '", proto.name(), "' needs ", tensor.bytes(), " bytes but stores ", proto.raw_data().size());
-    }
-    if (tensor.bytes() != 0) std::memcpy(tensor.raw(), proto.raw_data().data(), tensor.bytes());
-    return;
+Tensor read_raw(const onnx::TensorProto& proto, DataType dtype, const Dims& dims, const std::string& origin) {
+  const std::int64_t bytes = byte_count(proto, dtype, dims, origin);
+  if (static_cast<std::int64_t>(proto.raw_data().size()) != bytes) {
+    fail(origin, ": '", proto.name(), "' needs ", bytes, " bytes but stores ", proto.raw_data().size());
   }
-  switch (tensor.dtype()) {
-    case DataType::float32: return copy_field(proto.float_data(), tensor, proto, origin);
-    case DataType::float64: return copy_field(proto.double_data(), tensor, proto, origin);
-    case DataType::int64: return copy_field(proto.int64_data(), tensor, proto, origin);
+  Tensor tensor(dtype, dims);
+  std::memcpy(tensor.raw(), proto.raw_data().data(), proto.raw_data().size());
+  return tensor;
+}
+
+Tensor read_fields(const onnx::TensorProto& proto, DataType dtype, const Dims& dims, const std::string& origin) {
+  switch (dtype) {
+    case DataType::float32: return read_field(proto.float_data(), dtype, dims, proto, origin);
+    case DataType::float64: return read_field(proto.double_data(), dtype, dims, proto, origin);
+    case DataType::int64: return read_field(proto.int64_data(), dtype, dims, proto, origin);
     case DataType::uint32:
-    case DataType::uint64: return copy_field(proto.uint64_data(), tensor, proto, origin);
-    default: return copy_field(proto.int32_data(), tensor, proto, origin);
+    case DataType::uint64: return read_field(proto.uint64_data(), dtype, dims, proto, origin);
+    default: return read_field(proto.int32_data(), dtype, dims, proto, origin);
   }
+}
+
+Tensor read_strings(const onnx::TensorProto& proto, const Dims& dims, const std::string& origin) {
+  std::int64_t size = 1;
+  bool impossible = false;
+  for (const std::int64_t extent : dims) impossible = impossible || __builtin_mul_overflow(size, extent, &size);
+  if (impossible || proto.string_data_size() != size) fail(origin, ": '", proto.name(), "' lacks some of its strings");
+  Tensor tensor(DataType::string, dims);
+  for (int i = 0; i < proto.string_data_size(); ++i) tensor.strings()[i] = proto.string_data(i);
+  return tensor;
+}
+
+std::string element_type_name(int onnx_type) {
+  return onnx::TensorProto::DataType_IsValid(onnx_type)
+             ? onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(onnx_type))
+             : "number " + std::to_string(onnx_type);
 }
 
 }  // namespace
 
-DataType to_data_type(int onnx_type) {
+DataType to_data_type(int onnx_type, const std::string& where) {
   switch (onnx_type) {
     case 0:
     case 1:
@@ -118,7 +154,7 @@ DataType to_data_type(int onnx_type) {
     case 12:
     case 13:
     case 16: return static_cast<DataType>(onnx_type);
-    default: fail("elements of the ONNX type ", onnx_type, " are not supported");
+    default: fail(where, ": elements of type ", element_type_name(onnx_type), " are not supported");
   }
 }
 
@@ -139,7 +175,7 @@ onnx::TypeProto to_proto(const Type& type) {
 Type to_type(const onnx::TypeProto& proto, const std::string& value) {
   if (proto.value_case() == onnx::TypeProto::VALUE_NOT_SET) return {};
   if (!proto.has_tensor_type()) fail("'", value, "' is no tensor; sequences, maps and optionals are not supported");
-  Type type(to_data_type(proto.tensor_type().elem_type()));
+  Type type(to_data_type(proto.tensor_type().elem_type(), "'" + value + "'"));
   if (!proto.tensor_type().has_shape()) return type;
   type.shape.emplace();
   for (const auto& dim : proto.tensor_type().shape().dim()) {
@@ -159,17 +195,11 @@ Tensor to_tensor(const onnx::TensorProto& proto, const std::filesystem::path& fo
   for (const std::int64_t extent : dims) {
     if (extent < 0) fail(origin, ": '", proto.name(), "' has the shape ", to_string(dims));
   }
-  Tensor tensor(to_data_type(proto.data_type()), dims);
-  if (tensor.dtype() == DataType::undefined) fail(origin, ": '", proto.name(), "' has no element type");
-  if (tensor.dtype() == DataType::string) {
-    if (proto.string_data_size() != tensor.size()) fail(origin, ": '", proto.name(), "' lacks some of its strings");
-    for (int i = 0; i < proto.string_data_size(); ++i) tensor.strings()[i] = proto.string_data(i);
-  } else if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
-    read_external(proto, tensor, folder, origin);
-  } else {
-    read_inline(proto, tensor, origin);
-  }
-  return tensor;
+  const DataType dtype = to_data_type(proto.data_type(), origin + ": '" + proto.name() + "'");
+  if (dtype == DataType::undefined) fail(origin, ": '", proto.name(), "' has no element type");
+  if (dtype == DataType::string) return read_strings(proto, dims, origin);
+  if (proto.data_location() == onnx::TensorProto::EXTERNAL) return read_external(proto, dtype, dims, folder, origin);
+  return proto.has_raw_data() ? read_raw(proto, dtype, dims, origin) : read_fields(proto, dtype, dims, origin);
 }
 
 onnx::TensorProto to_proto(const Tensor& tensor, const std::string& name) {

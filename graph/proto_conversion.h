@@ -9,7 +9,8 @@
 // Between the IR and ONNX's protobuf messages. Internal to graph/: no public header includes this one.
 namespace ort_train::graph {
 
-DataType to_data_type(int onnx_type);
+/// Throws, with `where` in front, for the element types that DataType lacks.
+DataType to_data_type(int onnx_type, const std::string& where);
 onnx::TypeProto to_proto(const Type& type);
 /// Shape and element type of a tensor type; throws, naming `value`, for sequences, maps and optionals.
 Type to_type(const onnx::TypeProto& proto, const std::string& value);

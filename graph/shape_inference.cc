@@ -1,5 +1,7 @@
 #include "graph/shape_inference.h"
 
+#include <algorithm>
+#include <algorithm>
 #include <deque>
 #include <optional>
 
@@ -66,6 +68,13 @@ class NodeInferenceContext : public onnx::InferenceContext {
   std::deque<onnx::TypeProto> outputs_;
 };
 
+// Behind an operator that nobody knows, nothing can be said.
+bool has_unknown_input(const Node& node) {
+  return std::any_of(node.inputs().begin(), node.inputs().end(), [](const Value* input) {
+    return input != nullptr && input->dtype() == DataType::undefined;
+  });
+}
+
 std::string input_types_text(const Node& node) {
   std::string out;
   for (const Value* input : node.inputs()) {
@@ -74,24 +83,42 @@ std::string input_types_text(const Node& node) {
   return out.empty() ? "no inputs" : out;
 }
 
+/// Schemas of If, Loop and Scan look into subgraphs, which the IR keeps closed.
+bool has_opaque_attribute(const Node& node) {
+  return std::any_of(node.attributes().begin(), node.attributes().end(),
+                     [](const auto& attribute) { return std::holds_alternative<OpaqueAttribute>(attribute.second); });
+}
+
 }  // namespace
 
-void infer_types(Node& node) {
+std::vector<Type> inferred_types(const Node& node) {
   register_training_schemas();
+  std::vector<Type> types(node.outputs().size());
   const auto version = static_cast<int>(node.graph().opset(node.domain()));
   const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), version, node.domain());
-  if (schema == nullptr) return;
+  if (schema == nullptr || has_opaque_attribute(node)) return types;
   NodeInferenceContext context(node);
   try {
     schema->GetTypeAndShapeInferenceFunction()(context);
   } catch (const std::exception& error) {
     fail(describe(node), ": its inputs do not fit (", input_types_text(node), "): ", error.what());
   }
-  for (std::size_t i = 0; i < node.outputs().size(); ++i) {
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const onnx::TypeProto& inferred = *context.getOutputType(i);
+    // A sequence is the preflight's to report, together with everything else that is not supported.
+    if (inferred.has_tensor_type()) types[i] = to_type(inferred, describe(node));
+  }
+  return types;
+}
+
+void infer_types(Node& node) {
+  const std::vector<Type> types = inferred_types(node);
+  for (std::size_t i = 0; i < types.size(); ++i) {
     Value* output = node.outputs()[i];
-    if (output == nullptr) continue;
-    const Type inferred = to_type(*context.getOutputType(i), output->name());
-    if (inferred.dtype != DataType::undefined) output->set_type(inferred);
+    if (output == nullptr || types[i].dtype == DataType::undefined) continue;
+    // What a model declares of its outputs is its interface, and ONNX asks for their rank.
+    const bool declared = output->type().shape && output->dtype() == types[i].dtype && output->is_graph_output();
+    if (types[i].shape || !declared) output->set_type(types[i]);
   }
 }
 

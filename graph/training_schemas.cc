@@ -22,6 +22,8 @@ const std::vector<std::string> label_types = {"tensor(int64)", "tensor(int32)"};
 
 // --- what the outputs look like, in terms of the inputs
 
+// The type of an input is missing when it is the output of an operator that nobody knows.
+
 void same_as_input(InferenceContext& context, std::size_t input, std::size_t output) {
   if (output >= context.getNumOutputs() || !context.hasInput(input)) return;
   *context.getOutputType(output) = *context.getInputType(input);
@@ -33,26 +35,29 @@ void element_type_of_input(InferenceContext& context, std::size_t input, std::si
 }
 
 void scalar_like_input(InferenceContext& context, std::size_t input, std::size_t output) {
-  if (output >= context.getNumOutputs()) return;
+  if (output >= context.getNumOutputs() || !context.hasInput(input)) return;
   element_type_of_input(context, input, output);
   context.getOutputType(output)->mutable_tensor_type()->mutable_shape()->clear_dim();
 }
 
 /// The extents stand in an attribute, the element type is that of input 0.
 void shape_from_attribute(InferenceContext& context, const std::string& attribute, std::size_t output) {
+  const AttributeProto* extents = context.getAttribute(attribute);
+  if (!context.hasInput(0) || extents == nullptr) return;
   element_type_of_input(context, 0, output);
   auto* shape = context.getOutputType(output)->mutable_tensor_type()->mutable_shape();
-  for (const std::int64_t extent : context.getAttribute(attribute)->ints()) shape->add_dim()->set_dim_value(extent);
+  for (const std::int64_t extent : extents->ints()) shape->add_dim()->set_dim_value(extent);
 }
 
 void infer_input_shape_attribute(InferenceContext& context) { shape_from_attribute(context, "input_shape", 0); }
 
 void infer_conv_grad_weight(InferenceContext& context) {
   shape_from_attribute(context, "weight_shape", 0);
-  if (context.getNumOutputs() < 2) return;
+  if (context.getNumOutputs() < 2 || !onnx::hasNInputShapes(context, 1)) return;
+  const auto& output_gradient = context.getInputType(0)->tensor_type().shape();
+  if (output_gradient.dim_size() < 2) fail_shape_inference("dY has no channel axis");
   element_type_of_input(context, 0, 1);
-  context.getOutputType(1)->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(
-      context.getInputType(0)->tensor_type().shape().dim(1).dim_value());
+  *context.getOutputType(1)->mutable_tensor_type()->mutable_shape()->add_dim() = output_gradient.dim(1);
 }
 
 void infer_same_as_first(InferenceContext& context) { same_as_input(context, 0, 0); }

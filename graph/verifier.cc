@@ -5,12 +5,22 @@
 
 #include "base/error.h"
 #include "graph/proto_conversion.h"
+#include "graph/shape_inference.h"
 #include "graph/training_schemas.h"
 #include "onnx/defs/schema.h"
 
 namespace ort_train::graph {
 
 namespace {
+
+/// Nothing that both types know differs.
+bool agree(const Type& a, const Type& b) {
+  if (a.dtype == DataType::undefined || b.dtype == DataType::undefined) return true;
+  if (a.dtype != b.dtype) return false;
+  if (!a.shape || !b.shape) return true;
+  return std::equal(a.shape->begin(), a.shape->end(), b.shape->begin(), b.shape->end(),
+                    [](const Dimension& x, const Dimension& y) { return !x.is_known() || !y.is_known() || x == y; });
+}
 
 class Verifier {
  public:
@@ -61,6 +71,7 @@ class Verifier {
       define(output);
     }
     check_schema(node);
+    check_types(node);
   }
 
   void check_schema(const Node& node) const {
@@ -71,6 +82,21 @@ class Verifier {
       schema->Verify(to_proto(node));
     } catch (const std::exception& error) {
       reject(describe(node), ": ", error.what());
+    }
+  }
+
+  void check_types(const Node& node) const {
+    std::vector<Type> types;
+    try {
+      types = inferred_types(node);
+    } catch (const Error& error) {
+      reject(error.what());
+    }
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      const Value* output = node.outputs()[i];
+      if (output == nullptr || agree(output->type(), types[i])) continue;
+      reject(describe(node), " computes ", to_string(types[i]), ", but '", output->name(), "' is ",
+             to_string(output->type()));
     }
   }
 
