@@ -13,12 +13,12 @@ namespace ort_train::tests {
 
 namespace {
 
-// ONNX text has names of its own for element types.
+// ONNX text has names of its own for element types, and cannot say that an array is a scalar.
 std::string onnx_type(const Tensor& tensor) {
   std::string element = name_of(tensor.dtype());
   if (tensor.dtype() == DataType::float32) element = "float";
   if (tensor.dtype() == DataType::float64) element = "double";
-  return element + (tensor.rank() == 0 ? "[]" : to_string(tensor.dims()));
+  return element + (tensor.rank() == 0 ? "[1]" : to_string(tensor.dims()));
 }
 
 std::unique_ptr<graph::Graph> parse_nodes(const std::string& nodes, const Arrays& inputs,
@@ -31,6 +31,7 @@ std::unique_ptr<graph::Graph> parse_nodes(const std::string& nodes, const Arrays
   auto graph = graph::parse_text("<ir_version: 10, opset_import: [\"\" : 28, \"ai.ort_train\" : 1]> test (" +
                                  arguments + ") => (" + results + ") { " + nodes + " }");
   for (const auto& [name, tensor] : inputs) {
+    graph->at(name)->set_type(graph::Type(tensor.dtype(), tensor.dims()));
     if (is_integer(tensor.dtype())) {
       graph->convert_input_to_initializer(graph->at(name), graph::Role::constant, tensor);
     }
