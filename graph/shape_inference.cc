@@ -96,7 +96,7 @@ std::vector<Type> inferred_types(const Node& node) {
   std::vector<Type> types(node.outputs().size());
   const auto version = static_cast<int>(node.graph().opset(node.domain()));
   const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), version, node.domain());
-  if (schema == nullptr || has_opaque_attribute(node)) return types;
+  if (schema == nullptr || has_opaque_attribute(node) || has_unknown_input(node)) return types;
   NodeInferenceContext context(node);
   try {
     schema->GetTypeAndShapeInferenceFunction()(context);

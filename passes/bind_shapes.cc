@@ -45,7 +45,7 @@ bool BindShapes::run(Graph& graph) {
   // What the file claimed of intermediate values was for other extents.
   for (const auto& node : graph.nodes()) {
     for (Value* output : node->outputs()) {
-      if (output != nullptr) output->set_type(graph::Type(output->dtype()));
+      if (output != nullptr && !output->is_graph_output()) output->set_type(graph::Type(output->dtype()));
     }
   }
   return true;

@@ -96,11 +96,19 @@ class Rewriter {
   std::unordered_set<const Value*> of_batch_;
 };
 
-void free_axis_0(Value* value, std::int64_t batch) {
+bool has_axis_0(const graph::Type& type) { return type.shape && !type.shape->empty(); }
+
+void name_axis_0(Value* value) {
   graph::Type type = value->type();
-  if (!type.shape || type.shape->empty() || !(*type.shape)[0].is_known() || (*type.shape)[0].value() != batch) return;
   (*type.shape)[0] = std::string("N");
   value->set_type(std::move(type));
+}
+
+// Inference says what became of an output's extents; where it cannot, the file's word stands, less the baked number.
+void free_output(Value* output, const graph::Type& declared, std::int64_t batch) {
+  if (!output->type().shape) output->set_type(declared);
+  const bool was_batch = has_axis_0(declared) && (*declared.shape)[0] == graph::Dimension(batch);
+  if (was_batch && has_axis_0(output->type())) name_axis_0(output);
 }
 
 }  // namespace
@@ -109,14 +117,14 @@ bool FreeBatchSize::run(Graph& graph) {
   const auto batch = baked_batch_size(graph);
   if (!batch) return false;
   graph::infer_types(graph);
+  std::vector<graph::Type> declared;
+  for (const Value* output : graph.outputs()) declared.push_back(output->type());
   Rewriter(graph, *batch).run();
-  for (Value* input : graph.inputs()) free_axis_0(input, *batch);
-  for (Value* output : graph.outputs()) free_axis_0(output, *batch);
-  for (const auto& node : graph.nodes()) {
-    for (Value* output : node->outputs()) {
-      if (output != nullptr && !output->is_graph_output()) output->set_type(graph::Type(output->dtype()));
-    }
+  for (Value* input : graph.inputs()) {
+    if (has_axis_0(input->type())) name_axis_0(input);
   }
+  graph::infer_types(graph);
+  for (std::size_t i = 0; i < declared.size(); ++i) free_output(graph.outputs()[i], declared[i], *batch);
   return true;
 }
 
