@@ -108,40 +108,43 @@ void convolve_gradient_to_input(const Convolution& convolution, const T* gradien
                });
 }
 
-template <typename T>
-double dot(const T* a, const T* b, std::int64_t b_stride, std::int64_t count) {
-  double sum = 0;
-  if (b_stride == 1) {
-#pragma omp simd reduction(+ : sum)
-    for (std::int64_t i = 0; i < count; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  } else {
-    for (std::int64_t i = 0; i < count; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i * b_stride]);
-  }
-  return sum;
-}
-
+// Every tap has a row of sums of its own, as long as an output row, that is added up at the end: a sum for every tap
+// alone would make the innermost loop a chain of dependent additions.
 template <typename T>
 void convolve_gradient_to_weight(const Convolution& convolution, const T* gradient, const T* x, T* result) {
   const WindowTable table(convolution.window);
   const std::int64_t input_size = convolution.window.input_size(), output_size = convolution.window.output_size();
   const std::int64_t taps = convolution.window.kernel_size(), depth = convolution.group_channels();
-  parallel_for(convolution.filters * depth, grain_of(convolution.batch * output_size * taps),
-               [&](std::int64_t begin, std::int64_t end) {
-                 std::vector<double> sums(static_cast<std::size_t>(taps));
-                 for (std::int64_t item = begin; item < end; ++item) {
-                   const std::int64_t filter = item / depth;
-                   const std::int64_t channel = filter / convolution.group_filters() * depth + item % depth;
-                   std::fill(sums.begin(), sums.end(), 0.0);
-                   for (std::int64_t sample = 0; sample < convolution.batch; ++sample) {
-                     const T* dy = gradient + (sample * convolution.filters + filter) * output_size;
-                     const T* source = x + (sample * convolution.channels + channel) * input_size;
-                     table.for_each_run([&](std::int64_t out, std::int64_t in, std::int64_t count, std::int64_t tap) {
-                       sums[static_cast<std::size_t>(tap)] += dot(dy + out, source + in, table.stride(), count);
-                     });
-                   }
-                   round_into(sums, result + item * taps);
-                 }
-               });
+  const std::int64_t stride = table.stride(), row_length = table.row_length();
+  const std::int64_t grain = grain_of(convolution.batch * output_size * taps);
+  parallel_for(convolution.filters * depth, grain, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<double> sums(static_cast<std::size_t>(taps * row_length));
+    for (std::int64_t item = begin; item < end; ++item) {
+      const std::int64_t filter = item / depth;
+      const std::int64_t channel = filter / convolution.group_filters() * depth + item % depth;
+      std::fill(sums.begin(), sums.end(), 0.0);
+      for (std::int64_t sample = 0; sample < convolution.batch; ++sample) {
+        const T* dy = gradient + (sample * convolution.filters + filter) * output_size;
+        const T* channel_x = x + (sample * convolution.channels + channel) * input_size;
+        table.for_each_run([&](std::int64_t out, std::int64_t in, std::int64_t count, std::int64_t tap) {
+          double* sum = sums.data() + tap * row_length;
+          const T* a = dy + out;
+          const T* b = channel_x + in;
+          if (stride == 1) {
+            for (std::int64_t i = 0; i < count; ++i) sum[i] += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+          } else {
+            for (std::int64_t i = 0; i < count; ++i)
+              sum[i] += static_cast<double>(a[i]) * static_cast<double>(b[i * stride]);
+          }
+        });
+      }
+      for (std::int64_t tap = 0; tap < taps; ++tap) {
+        double total = 0;
+        for (std::int64_t i = 0; i < row_length; ++i) total += sums[static_cast<std::size_t>(tap * row_length + i)];
+        result[item * taps + tap] = static_cast<T>(total);
+      }
+    }
+  });
 }
 
 template <typename T>
