@@ -179,7 +179,9 @@ void run(const GradientCheck& check) {
   const auto weights = draw_weights(*graph);
   const auto gradients = analytic_gradients(check, inputs, weights);
   const LossFunction loss(check, weights);
-  for (const auto& [name, gradient] : gradients) {
+  for (const auto& result : gradients) {
+    const std::string& name = result.first;
+    const Tensor& gradient = result.second;
     const std::vector<double> analytic = gradient.to_doubles();
     std::vector<double> numeric;
     double scale = 1;

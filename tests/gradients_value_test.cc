@@ -43,9 +43,9 @@ TEST_CASE("numbers are known for every rule") {
   // The mask is random: its test stands below.
   std::set<std::pair<std::string, std::string>> covered = {{std::string(graph::training_domain), "TrainingDropout"}};
   for (const KnownGradient& known : all_known()) covered.merge(operators_of(known.graph()));
-  for (const auto& [domain, op_type] : passes::registered_gradient_rules()) {
-    INFO(domain, " ", op_type);
-    CHECK(covered.count({domain, op_type}) == 1);
+  for (const auto& rule : passes::registered_gradient_rules()) {
+    INFO(rule.first, " ", rule.second);
+    CHECK(covered.count(rule) == 1);
   }
 }
 

@@ -114,6 +114,7 @@ void extremum_gradient(GradientContext& context) {
   }
   Value* y = context.output();
   std::vector<Value*> attained;
+  attained.reserve(operands);
   for (int i = 0; i < operands; ++i) {
     attained.push_back(builder.cast(builder.emit("Equal", {context.input(i), y}), y->dtype()));
   }

@@ -125,7 +125,7 @@ void slice_gradient(GradientContext& context) {
 
 /// The pads of all axes, from those of the listed axes.
 std::vector<std::int64_t> pads_of_all_axes(const graph::Node& node, std::int64_t rank) {
-  const std::vector<std::int64_t> listed = constant_integers(node, 1, "pads");
+  std::vector<std::int64_t> listed = constant_integers(node, 1, "pads");
   if (node.input(3) == nullptr) return listed;
   const std::vector<std::int64_t> axes = constant_integers(node, 3, "axes");
   std::vector<std::int64_t> pads(2 * rank, 0);
