@@ -51,10 +51,10 @@ std::int64_t Value::rank() const {
 
 void Value::set_trainable(bool trainable) {
   if (trainable && role_ != Role::parameter) {
-    fail("'", name_, "' is a ", to_string(role_), " and cannot be trained; only parameters can");
+    fail("'", name_, "' cannot be trained: its role is ", to_string(role_), ", and only parameters can");
   }
   if (trainable && !is_floating_point(dtype())) {
-    fail("'", name_, "' holds ", name_of(dtype()), " and cannot be trained; only floating-point parameters can");
+    fail("'", name_, "' cannot be trained: it holds ", name_of(dtype()), ", and only floating-point parameters can");
   }
   trainable_ = trainable;
 }

@@ -1,7 +1,6 @@
 #include "graph/shape_inference.h"
 
 #include <algorithm>
-#include <algorithm>
 #include <deque>
 #include <optional>
 
@@ -70,9 +69,8 @@ class NodeInferenceContext : public onnx::InferenceContext {
 
 // Behind an operator that nobody knows, nothing can be said.
 bool has_unknown_input(const Node& node) {
-  return std::any_of(node.inputs().begin(), node.inputs().end(), [](const Value* input) {
-    return input != nullptr && input->dtype() == DataType::undefined;
-  });
+  return std::any_of(node.inputs().begin(), node.inputs().end(),
+                     [](const Value* input) { return input != nullptr && input->dtype() == DataType::undefined; });
 }
 
 std::string input_types_text(const Node& node) {
@@ -99,6 +97,8 @@ std::vector<Type> inferred_types(const Node& node) {
   if (schema == nullptr || has_opaque_attribute(node) || has_unknown_input(node)) return types;
   NodeInferenceContext context(node);
   try {
+    // The number and element types of the inputs; schemas infer shapes without asking for them.
+    schema->CheckInputOutputType(context);
     schema->GetTypeAndShapeInferenceFunction()(context);
   } catch (const std::exception& error) {
     fail(describe(node), ": its inputs do not fit (", input_types_text(node), "): ", error.what());
