@@ -138,6 +138,7 @@ void read_data(TrainingConfig& config, const ConfigValue& value) {
     return;
   }
   DataConfig data;
+  data.validation_split = config.data.validation_split;
   const auto read_path = [&](const ConfigValue& v) {
     if (!data.path.empty()) v.fail("'path' and 'train' are the same key");
     data.path = v.input_path();
@@ -180,6 +181,7 @@ void read_preprocessing(TrainingConfig& config, const ConfigValue& value) {
       {"scale", [&](const ConfigValue& v) { preprocessing.scale = v.real(); }},
       {"mean", [&](const ConfigValue& v) { read_mean(preprocessing, v); }},
       {"std", [&](const ConfigValue& v) { read_deviation(preprocessing, v); }},
+      {"resize", [&](const ConfigValue& v) { preprocessing.resize = v.boolean(); }},
       {"layout",
        [&](const ConfigValue& v) {
          preprocessing.layout = v.word({"channels_first", "channels_last"});

@@ -1,0 +1,93 @@
+#include "runtime/training/evaluation.h"
+
+#include <cstring>
+
+#include "base/error.h"
+#include "runtime/training/metrics.h"
+#include "runtime/training/task.h"
+
+namespace ort_train::training {
+namespace {
+
+void feed(CompiledGraph& compiled, const data::Batch& batch) {
+  for (const data::Batch::Array& array : batch.arrays) compiled.set_input(array.name, array.values);
+}
+
+data::DatasetPointer samples_of(const data::Splits& splits) {
+  return splits.validation != nullptr ? splits.validation : splits.training;
+}
+
+/// Appends the rows of `part` to those collected in `whole`.
+class Stack {
+ public:
+  void add(const Tensor& part) {
+    if (part.rank() == 0) fail("an output without a first axis that counts samples cannot be written sample by sample");
+    if (bytes_.empty()) {
+      dtype_ = part.dtype();
+      dims_ = part.dims();
+      dims_[0] = 0;
+    }
+    dims_[0] += part.dims()[0];
+    const auto* start = reinterpret_cast<const char*>(part.raw());
+    bytes_.insert(bytes_.end(), start, start + part.bytes());
+  }
+
+  Tensor tensor() const {
+    Tensor whole(dtype_, dims_);
+    std::memcpy(whole.raw(), bytes_.data(), bytes_.size());
+    return whole;
+  }
+
+ private:
+  DataType dtype_ = DataType::undefined;
+  Dims dims_;
+  std::vector<char> bytes_;
+};
+
+}  // namespace
+
+std::optional<Evaluation> evaluate(Program& program, data::Loader& loader, const std::atomic<bool>* stop) {
+  Totals totals(program.spec());
+  loader.start(0);
+  while (const data::Batch* batch = loader.next()) {
+    CompiledGraph& compiled = program.evaluation(batch->rows());
+    feed(compiled, *batch);
+    compiled.executable().run();
+    totals.add(compiled.executable());
+    if (stop != nullptr && *stop) return std::nullopt;
+  }
+  return Evaluation{totals.loss(), totals.metrics()};
+}
+
+EvaluationReport evaluate(const TrainingConfig& config) {
+  Task task(config);
+  task.prepare_statistics();
+  Program program(task.model(), task.spec(), task.sample_dims(),
+                  runtime::make_cpu_device(static_cast<int>(config.threads)));
+  const data::DatasetPointer samples = samples_of(task.splits());
+  const auto loader = task.evaluation_loader(samples);
+  return {*evaluate(program, *loader), metric_names(task.spec()), samples->size(), task.notes()};
+}
+
+std::map<std::string, Tensor> predict(const TrainingConfig& config) {
+  Task task(config, Task::Labels::not_needed);
+  task.prepare_statistics();
+  Program program(task.model(), task.spec(), task.sample_dims(),
+                  runtime::make_cpu_device(static_cast<int>(config.threads)));
+  const auto loader = task.evaluation_loader(samples_of(task.splits()));
+  std::map<std::string, Stack> stacks;
+  loader->start(0);
+  while (const data::Batch* batch = loader->next()) {
+    CompiledGraph& compiled = program.evaluation(batch->rows());
+    feed(compiled, *batch);
+    compiled.executable().run();
+    for (const graph::Value* output : task.model().outputs()) {
+      stacks[output->name()].add(compiled.executable().output(output->name()));
+    }
+  }
+  std::map<std::string, Tensor> result;
+  for (const auto& [name, stack] : stacks) result[name] = stack.tensor();
+  return result;
+}
+
+}  // namespace ort_train::training

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/tensor.h"
+#include "runtime/data/loader.h"
+#include "runtime/training/config.h"
+#include "runtime/training/program.h"
+
+namespace ort_train::training {
+
+struct Evaluation {
+  double loss = 0;
+  std::vector<double> metrics;
+};
+
+/// Loss and metrics over all samples of the loader, in inference form. Nothing when `stop` became true on the way.
+std::optional<Evaluation> evaluate(Program& program, data::Loader& loader, const std::atomic<bool>* stop = nullptr);
+
+/// Loss and metrics of a model file over the validation samples of the data, or over all samples where there are none.
+struct EvaluationReport {
+  Evaluation figures;
+  std::vector<std::string> metric_names;
+  std::int64_t samples = 0;
+  std::vector<std::string> notes;
+};
+EvaluationReport evaluate(const TrainingConfig& config);
+
+/// The model's outputs for the same samples, stacked along the first axis, by name.
+std::map<std::string, Tensor> predict(const TrainingConfig& config);
+
+}  // namespace ort_train::training

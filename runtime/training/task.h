@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "passes/training_graph.h"
+#include "runtime/data/loader.h"
+#include "runtime/data/sample_reader.h"
+#include "runtime/training/config.h"
+
+namespace ort_train::training {
+
+/// A model and its samples, matched: what training, evaluation and prediction start from.
+class Task {
+ public:
+  enum class Labels { needed, not_needed };
+
+  /// Loads the model and opens the data that the configuration names. Throws when they do not fit each other.
+  explicit Task(const TrainingConfig& config, Labels labels = Labels::needed);
+  /// The same with a model and samples that the caller has made.
+  Task(const TrainingConfig& config, std::unique_ptr<graph::Graph> model, data::Splits splits,
+       Labels labels = Labels::needed);
+
+  const graph::Graph& model() const { return *model_; }
+  /// Losses, metrics, optimizer: whatever the configuration left open is chosen.
+  const passes::TrainingSpec& spec() const { return spec_; }
+  const data::Splits& splits() const { return splits_; }
+  const std::map<std::string, Dims>& sample_dims() const { return sample_dims_; }
+
+  /// Computed over the training set by `prepare_statistics`, or taken from a checkpoint.
+  const data::StatisticsByInput& statistics() const { return statistics_; }
+  void prepare_statistics();
+  void set_statistics(data::StatisticsByInput statistics) { statistics_ = std::move(statistics); }
+
+  std::unique_ptr<data::Loader> training_loader() const;
+  std::unique_ptr<data::Loader> evaluation_loader(data::DatasetPointer samples) const;
+
+  /// What was chosen and why, a sentence each.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  void match(Labels labels);
+  void choose_losses(Labels labels);
+  void make_input_slots();
+  void make_label_slots();
+  std::map<std::string, Dims> batch_dims() const;
+  std::unique_ptr<data::Loader> loader(data::DatasetPointer samples, data::SampleReader::Mode mode,
+                                       const data::LoaderOptions& options) const;
+
+  TrainingConfig config_;
+  std::unique_ptr<graph::Graph> model_;
+  passes::TrainingSpec spec_;
+  data::Splits splits_;
+  std::vector<data::InputSlot> inputs_;
+  std::vector<data::LabelSlot> labels_;
+  std::map<std::string, Dims> sample_dims_;
+  data::StatisticsByInput statistics_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace ort_train::training

@@ -1,0 +1,270 @@
+#include "runtime/training/trainer.h"
+
+#include <chrono>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "graph/onnx_io.h"
+#include "runtime/training/curves.h"
+
+namespace ort_train::training {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+TrainingConfig completed(TrainingConfig config) {
+  if (config.model.empty()) fail_usage("no model was given");
+  if (config.data.path.empty()) fail_usage("no data set was given");
+  check(config);
+  if (config.output.empty()) config.output = config.model.stem().string() + "-trained.onnx";
+  std::error_code ignored;
+  if (std::filesystem::equivalent(config.output, config.model, ignored)) {
+    fail_usage("the output ", config.output.string(), " would overwrite the model; choose another 'output'");
+  }
+  return config;
+}
+
+TrainingConfig checked(TrainingConfig config) {
+  check(config);
+  return config;
+}
+
+}  // namespace
+
+Trainer::Trainer(TrainingConfig config) : Trainer(completed(config), Task(completed(config))) {}
+
+Trainer::Trainer(TrainingConfig config, std::unique_ptr<graph::Graph> model, data::Splits splits)
+    : Trainer(checked(config), Task(config, std::move(model), std::move(splits))) {}
+
+Trainer::Trainer(TrainingConfig config, Task task)
+    : config_(std::move(config)),
+      task_(std::move(task)),
+      program_(task_.model(), task_.spec(), task_.sample_dims(),
+               runtime::make_cpu_device(static_cast<int>(config_.threads))),
+      metric_names_(training::metric_names(task_.spec())),
+      notes_(task_.notes()),
+      last_epoch_(config_.epochs),
+      totals_(task_.spec()),
+      history_(metric_names_, task_.splits().validation != nullptr) {}
+
+template <typename Function>
+void Trainer::notify(Function&& function) {
+  for (const auto& callback : callbacks_) function(*callback);
+}
+
+void Trainer::check_outputs() const {
+  for (const auto& path : {config_.output, config_.history, config_.curves}) {
+    if (!path.empty()) check_writable(path);
+  }
+  if (!config_.checkpoint.empty()) check_writable(last_checkpoint());
+}
+
+void Trainer::prepare() {
+  if (prepared_) return;
+  check_outputs();
+  model_digest_ = digest_of(task_.model());
+  settings_ = settings_of(config_, task_.spec(), task_.splits().training->size());
+  std::optional<Checkpoint> checkpoint;
+  if (!config_.resume.empty()) {
+    const bool is_folder = std::filesystem::is_directory(config_.resume);
+    const std::filesystem::path path = is_folder ? config_.resume / "last.npz" : config_.resume;
+    checkpoint = read_checkpoint(path);
+    for (const std::string& change : check_resumable(*checkpoint, model_digest_, settings_, path)) {
+      notes_.push_back(change);
+    }
+    task_.set_statistics(data::statistics_from_tensors(checkpoint->statistics));
+  } else {
+    task_.prepare_statistics();
+  }
+  loader_ = task_.training_loader();
+  if (task_.splits().validation != nullptr) validation_loader_ = task_.evaluation_loader(task_.splits().validation);
+  compile();
+  if (checkpoint) restore(*checkpoint);
+  prepared_ = true;
+}
+
+void Trainer::compile() {
+  // Every batch size that will come, so that nothing is left to fail in the last step of an epoch.
+  const auto compile_sizes = [&](std::int64_t samples, bool drop_last, auto&& compile_one) {
+    if (samples >= config_.batch_size) compile_one(config_.batch_size);
+    if (!drop_last && samples % config_.batch_size != 0) compile_one(samples % config_.batch_size);
+  };
+  const data::Splits& splits = task_.splits();
+  compile_sizes(splits.training->size(), config_.drop_last, [&](std::int64_t size) { program_.training(size); });
+  if (splits.validation == nullptr) return;
+  compile_sizes(splits.validation->size(), false, [&](std::int64_t size) { program_.evaluation(size); });
+}
+
+void Trainer::restore(const Checkpoint& checkpoint) {
+  for (const std::string& name : program_.state().names()) {
+    const bool stays = program_.state().role(name) == graph::Role::constant;
+    const auto found = checkpoint.state.find(name);
+    if (found != checkpoint.state.end()) {
+      program_.state().set(name, found->second);
+    } else if (!stays) {
+      fail("the checkpoint ", config_.resume.string(), " lacks '", name,
+           "'; resume with the same optimizer and trainable parameters");
+    }
+  }
+  if (checkpoint.history.columns() != history_.columns()) {
+    fail("the checkpoint ", config_.resume.string(), " has other metrics or validation than this run; resume with the ",
+         "same");
+  }
+  history_ = checkpoint.history;
+  position_ = checkpoint.position;
+  totals_.restore(checkpoint.totals);
+  seconds_before_ = checkpoint.seconds;
+  best_ = checkpoint.best;
+}
+
+FitResult Trainer::fit() {
+  prepare();
+  notify([&](Callback& callback) { callback.on_train_begin(*this); });
+  FitResult result;
+  while (position_.epoch < last_epoch_ && !result.interrupted) result.interrupted = !run_epoch();
+  if (result.interrupted) {
+    const std::filesystem::path path = interruption_checkpoint();
+    if (!path.empty()) save_checkpoint(path);
+    result.checkpoint = path.string();
+  } else if (!config_.output.empty()) {
+    graph::save(*trained_model(), config_.output);
+  }
+  notify([&](Callback& callback) { callback.on_train_end(*this, result); });
+  return result;
+}
+
+bool Trainer::run_epoch() {
+  epoch_start_ = Clock::now();
+  notify([&](Callback& callback) { callback.on_epoch_begin(*this, position_.epoch + 1); });
+  double seconds_per_sample = 0;
+  if (!train_epoch(seconds_per_sample)) return false;
+  std::optional<Evaluation> validation;
+  if (validation_loader_) {
+    notify([&](Callback& callback) { callback.on_validation_begin(*this); });
+    validation = evaluate(program_, *validation_loader_, &interrupted_);
+    if (!validation) return false;
+  }
+  finish_epoch(validation, seconds_before_ + seconds_since(epoch_start_), seconds_per_sample);
+  return !(interrupted_ && position_.epoch < last_epoch_);
+}
+
+double Trainer::learning_rate() const {
+  return config_.schedule.rate(global_step(), steps_per_epoch(), config_.epochs);
+}
+
+bool Trainer::train_epoch(double& seconds_per_sample) {
+  BatchReport report;
+  report.epoch = position_.epoch + 1;
+  report.epochs = config_.epochs;
+  report.steps_per_epoch = steps_per_epoch();
+  // A run that stopped while it validated has no step left in this epoch.
+  if (position_.step < steps_per_epoch()) loader_->start(static_cast<std::uint32_t>(position_.epoch), position_.step);
+  while (position_.step < steps_per_epoch()) {
+    const data::Batch* batch = loader_->next();
+    if (batch == nullptr) fail("the loader ended an epoch after ", position_.step, " of ", steps_per_epoch(), " steps");
+    report.learning_rate = learning_rate();
+    run_step(*batch);
+    report.step = position_.step;
+    report.samples += batch->rows();
+    report.seconds = seconds_since(epoch_start_);
+    report.loss = totals_.loss();
+    report.metrics = totals_.metrics();
+    notify([&](Callback& callback) { callback.on_batch_end(*this, report); });
+    if (interrupted_) return false;
+    const bool save = config_.checkpoint_every_steps > 0 && position_.step < steps_per_epoch() &&
+                      global_step() % config_.checkpoint_every_steps == 0;
+    if (save) save_checkpoint(last_checkpoint());
+  }
+  seconds_per_sample = report.seconds > 0 ? report.seconds / static_cast<double>(report.samples) : 0;
+  return true;
+}
+
+void Trainer::run_step(const data::Batch& batch) {
+  CompiledGraph& compiled = program_.training(batch.rows());
+  for (const data::Batch::Array& array : batch.arrays) compiled.set_input(array.name, array.values);
+  compiled.set_input(passes::learning_rate_input, Tensor::scalar(static_cast<float>(learning_rate())));
+  compiled.set_input(passes::step_input, Tensor::scalar(global_step() + 1));
+  compiled.set_input(passes::first_sample_input, Tensor::scalar(std::int64_t{0}));
+  compiled.executable().run();
+  totals_.add(compiled.executable());
+  check_finite(compiled.executable().output(passes::loss_output).to_doubles().at(0));
+  ++position_.step;
+}
+
+void Trainer::check_finite(double loss) const {
+  if (std::isfinite(loss)) return;
+  fail("the loss became ", loss, " in step ", position_.step + 1, " of epoch ", position_.epoch + 1,
+       "; a lower learning rate, inputs of smaller scale or a larger batch usually help",
+       config_.checkpoint.empty() ? "" : "; the last checkpoint is still good");
+}
+
+void Trainer::finish_epoch(const std::optional<Evaluation>& validation, double seconds, double seconds_per_sample) {
+  EpochReport report;
+  report.epoch = position_.epoch + 1;
+  report.epochs = config_.epochs;
+  report.seconds = seconds;
+  report.samples_per_second = seconds_per_sample > 0 ? 1 / seconds_per_sample : 0;
+  report.learning_rate = config_.schedule.rate(position_.epoch * steps_per_epoch(), steps_per_epoch(), config_.epochs);
+  report.loss = totals_.loss();
+  report.metrics = totals_.metrics();
+  std::vector<double> row = {static_cast<double>(report.epoch), seconds, report.learning_rate, report.loss};
+  row.insert(row.end(), report.metrics.begin(), report.metrics.end());
+  if (validation) {
+    report.validation_loss = validation->loss;
+    report.validation_metrics = validation->metrics;
+    row.push_back(validation->loss);
+    row.insert(row.end(), validation->metrics.begin(), validation->metrics.end());
+  }
+  history_.add(row);
+  position_ = {position_.epoch + 1, 0};
+  totals_.clear();
+  seconds_before_ = 0;
+  keep_best(report.validation_loss.value_or(report.loss));
+  const bool is_last = position_.epoch == last_epoch_;
+  if (!config_.checkpoint.empty() && (is_last || position_.epoch % config_.checkpoint_every_epochs == 0)) {
+    save_checkpoint(last_checkpoint());
+  }
+  save_reports();
+  notify([&](Callback& callback) { callback.on_epoch_end(*this, report); });
+}
+
+void Trainer::keep_best(double monitored) {
+  if (!(monitored < best_)) return;
+  best_ = monitored;
+  if (!config_.checkpoint.empty()) graph::save(*trained_model(), config_.checkpoint / "best.onnx");
+}
+
+std::filesystem::path Trainer::interruption_checkpoint() const {
+  if (!config_.checkpoint.empty()) return last_checkpoint();
+  if (config_.output.empty()) return {};
+  std::filesystem::path path = config_.output;
+  return path.replace_extension(".checkpoint.npz");
+}
+
+void Trainer::save_checkpoint(const std::filesystem::path& path) const {
+  Checkpoint checkpoint;
+  checkpoint.model_digest = model_digest_;
+  checkpoint.settings = settings_;
+  checkpoint.position = position_;
+  const bool within_epoch = position_.step > 0;
+  checkpoint.seconds = within_epoch ? seconds_before_ + seconds_since(epoch_start_) : 0;
+  checkpoint.best = best_;
+  checkpoint.totals = totals_.values();
+  checkpoint.history = history_;
+  for (const std::string& name : program_.state().names()) {
+    if (program_.state().role(name) == graph::Role::constant) continue;
+    checkpoint.state[name] = program_.state().get(name);
+  }
+  checkpoint.statistics = data::to_tensors(task_.statistics());
+  write_checkpoint(path, checkpoint);
+}
+
+void Trainer::save_reports() const {
+  if (!config_.history.empty()) write_file_atomically(config_.history, history_.to_csv());
+  if (!config_.curves.empty()) write_curves(config_.curves, history_);
+}
+
+}  // namespace ort_train::training

@@ -1,0 +1,185 @@
+#include "tools/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <map>
+
+#include "base/error.h"
+#include "runtime/training/config_options.h"
+#include "runtime/training/config_value.h"
+
+namespace ort_train::tools {
+namespace {
+
+constexpr const char* train_examples = R"(
+Other commands:
+  ort-train evaluate MODEL --data PATH                   loss and metrics of a model
+  ort-train predict MODEL --data X.npz --output Y.npz    outputs of a model
+
+Examples:
+  ort-train lenet.onnx --data mnist/ --epochs 5 --batch-size 64 --lr 0.01 --momentum 0.9
+  ort-train minigooglenet.onnx --config minigooglenet.yaml --data cifar-10-batches-bin/
+  ort-train model.onnx --data samples.npz --optimizer adam --loss mse --curves curves.png
+  ort-train model.onnx --data pictures/ --freeze "features.*" --augmentation "{shift: 0.1, flip: true}"
+  ort-train model.onnx --config recipe.yaml --checkpoint run1/ --checkpoint-every-steps 500
+  ort-train model.onnx --config recipe.yaml --checkpoint run1/ --resume run1/
+
+Every option is also a key of a recipe (a YAML file), with "_" for "-":
+  data: mnist/
+  epochs: 5
+  optimizer: {type: sgd, lr: 0.01, momentum: 0.9}
+
+Exit codes: 0 done, 1 the run failed, 2 wrong arguments or recipe, 130 interrupted (the state is saved).)";
+
+constexpr const char* evaluate_examples = R"(
+Examples:
+  ort-train evaluate lenet-trained.onnx --data mnist/ --batch-size 100
+  ort-train evaluate model-trained.onnx --config recipe.yaml)";
+
+constexpr const char* predict_examples = R"(
+Example:
+  ort-train predict model-trained.onnx --data X.npz --output Y.npz)";
+
+std::string dashed(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+/// "--batch-size,--batch_size".
+std::string spellings(const training::OptionInfo& option) {
+  std::string result = "--" + dashed(option.name);
+  if (dashed(option.name) != option.name) result += ",--" + option.name;
+  for (const std::string& alias : option.aliases) {
+    result += ",--" + dashed(alias);
+    if (dashed(alias) != alias) result += ",--" + alias;
+  }
+  return result;
+}
+
+/// The help names each option once, in the spelling with dashes.
+class OptionFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_name(const CLI::Option* option, bool positional) const override {
+    if (positional) return option->get_name(true);
+    const std::string name = option->get_lnames().empty() ? option->get_name() : "--" + option->get_lnames().front();
+    return option->get_snames().empty() ? name : "-" + option->get_snames().front() + ", " + name;
+  }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string value = option->get_type_name();
+    return value.empty() ? "" : " " + value;
+  }
+};
+
+/// Whether an option means anything to a command that does not train.
+bool is_for_evaluation(const training::OptionInfo& option) {
+  static const std::vector<std::string> names = {"model", "data",    "validation",    "validation_split", "batch_size",
+                                                 "loss",  "metrics", "preprocessing", "threads",          "output"};
+  return std::find(names.begin(), names.end(), option.name) != names.end();
+}
+
+class Parser {
+ public:
+  explicit Parser(const std::string& command) : app_(title(command), "ort-train") {
+    auto formatter = std::make_shared<OptionFormatter>();
+    formatter->column_width(34);
+    app_.formatter(formatter);
+    app_.set_help_flag("-h,--help", "print this text");
+    app_.set_version_flag("--version", std::string("ort-train ") + ORT_TRAIN_VERSION, "print the version");
+    app_.add_option("MODEL", model_, "the ONNX model");
+    app_.add_option("--config", recipe_, "recipe: a YAML file with the options below as keys; options typed here win")
+        ->type_name("FILE.yaml");
+    for (const training::OptionInfo& option : training::options()) add(option, command);
+    app_.footer(command == "train" ? train_examples : command == "evaluate" ? evaluate_examples : predict_examples);
+  }
+
+  /// False when the help or the version was asked for and printed.
+  bool parse(std::vector<std::string> arguments) {
+    std::reverse(arguments.begin(), arguments.end());
+    try {
+      app_.parse(arguments);
+    } catch (const CLI::CallForHelp& request) {
+      app_.exit(request, std::cout, std::cerr);
+      return false;
+    } catch (const CLI::CallForVersion& request) {
+      app_.exit(request, std::cout, std::cerr);
+      return false;
+    } catch (const CLI::ParseError& error) {
+      explain(error);
+    }
+    return true;
+  }
+
+  training::TrainingConfig config(training::TrainingConfig config) const {
+    if (!recipe_.empty()) training::read_recipe(config, recipe_);
+    training::GivenOptions given;
+    for (const training::OptionInfo& option : training::options()) {
+      const auto values = values_.find(option.name);
+      if (values != values_.end() && !values->second.empty()) given.emplace_back(option.name, values->second);
+    }
+    training::apply_options(config, given);
+    if (!model_.empty()) config.model = model_;
+    return config;
+  }
+
+ private:
+  static std::string title(const std::string& command) {
+    if (command == "evaluate") return "ort-train evaluate: loss and metrics of an ONNX model on a data set.\n";
+    if (command == "predict")
+      return "ort-train predict: the outputs of an ONNX model for every sample of a data set.\n";
+    return "ort-train: trains an ONNX model; a trained ONNX model comes out.\n";
+  }
+
+  void add(const training::OptionInfo& option, const std::string& command) {
+    std::vector<std::string>& values = values_[option.name];
+    CLI::Option* added = nullptr;
+    if (option.value.empty()) {
+      added = app_.add_flag(
+          spellings(option), [&values](std::int64_t count) { values.assign(1, count > 0 ? "true" : "false"); },
+          option.help);
+    } else {
+      added = app_.add_option(spellings(option), values, option.help);
+      added->type_size(1)->allow_extra_args(false)->type_name(option.value);
+    }
+    // An empty group keeps an option out of the help.
+    const bool shown = option.name != "model" && (command == "train" || is_for_evaluation(option));
+    added->group(shown ? option.group : "");
+  }
+
+  [[noreturn]] void explain(const CLI::ParseError& error) const {
+    const std::vector<std::string> extra = app_.remaining(false);
+    const auto unknown = std::find_if(extra.begin(), extra.end(), [](const std::string& argument) {
+      return argument.size() > 1 && argument[0] == '-';
+    });
+    if (unknown == extra.end()) fail_usage(error.what(), "; ort-train --help lists the options");
+    std::vector<std::string> known = {"config", "help", "version"};
+    for (const training::OptionInfo& option : training::options()) known.push_back(option.name);
+    const std::string typed = unknown->substr(0, unknown->find('='));
+    const std::string name = typed.substr(std::min(typed.find_first_not_of('-'), typed.size()));
+    const std::string meant = training::closest(training::normalized_key(name), known);
+    fail_usage("unknown option '", typed, "'",
+               meant.empty() ? "; ort-train --help lists the options" : "; did you mean '--" + dashed(meant) + "'?");
+  }
+
+  CLI::App app_;
+  std::string model_, recipe_;
+  std::map<std::string, std::vector<std::string>> values_;
+};
+
+}  // namespace
+
+CommandLine parse_command_line(const std::string& command, const std::vector<std::string>& arguments) {
+  Parser parser(command);
+  CommandLine result;
+  if (!parser.parse(arguments)) {
+    result.help_shown = true;
+    return result;
+  }
+  training::TrainingConfig defaults;
+  // Whoever evaluates wants every sample, unless told otherwise.
+  if (command != "train") defaults.data.validation_split = 0;
+  result.config = parser.config(defaults);
+  return result;
+}
+
+}  // namespace ort_train::tools

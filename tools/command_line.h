@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/training/config.h"
+
+namespace ort_train::tools {
+
+/// What is typed, read into a configuration: the recipe first, then the options, which win.
+struct CommandLine {
+  training::TrainingConfig config;
+  bool help_shown = false;  ///< nothing is left to do
+};
+
+/// Parses the arguments after the command. `command` is "train", "evaluate" or "predict" and decides what the help
+/// says. Throws (usage) for anything that is not understood.
+CommandLine parse_command_line(const std::string& command, const std::vector<std::string>& arguments);
+
+}  // namespace ort_train::tools

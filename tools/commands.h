@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/training/config.h"
+
+namespace ort_train::tools {
+
+/// The whole program: parses, runs, reports errors as one sentence. Returns the exit code: 0 done, 1 failed run, 2
+/// wrong arguments or recipe, 130 interrupted.
+int run(const std::vector<std::string>& arguments);
+
+/// Each returns the exit code and throws Error.
+int train(const training::TrainingConfig& config);
+int evaluate(const training::TrainingConfig& config);
+int predict(const training::TrainingConfig& config);
+
+/// Throws (usage) a text that tells a newcomer which data the model takes and in which forms they can come.
+void require_data(const training::TrainingConfig& config);
+
+}  // namespace ort_train::tools
