@@ -18,13 +18,17 @@ namespace ort_train::runtime::cpu {
 template <int count>
 struct LanesOf {
   typedef float type __attribute__((vector_size(count * sizeof(float)), aligned(sizeof(float)), may_alias));
+  typedef std::int32_t bits __attribute__((vector_size(count * sizeof(float)), aligned(sizeof(float)), may_alias));
 };
 template <>
 struct LanesOf<1> {
   typedef float type;
+  typedef std::int32_t bits __attribute__((may_alias));
 };
 template <int count>
 using Lanes = typename LanesOf<count>::type;
+template <int count>
+using BitLanes = typename LanesOf<count>::bits;
 
 template <int count>
 inline const Lanes<count>& lanes(const float* memory) {
@@ -33,6 +37,12 @@ inline const Lanes<count>& lanes(const float* memory) {
 template <int count>
 inline Lanes<count>& lanes(float* memory) {
   return *reinterpret_cast<Lanes<count>*>(memory);
+}
+
+/// The same floats as bit patterns, to be compared exactly.
+template <int count>
+inline const BitLanes<count>& bits(const float* memory) {
+  return *reinterpret_cast<const BitLanes<count>*>(memory);
 }
 
 /// Calls `function` with the block size as a compile-time constant: 16, 8, or 1 for anything else.

@@ -61,6 +61,7 @@ struct Geometry {
 template <int block>
 struct PoolLoops {
   using Block = Lanes<block>;
+  using Bits = BitLanes<block>;
 
   ORT_TRAIN_VECTORIZED static void maxima(const Geometry& g, const float* x, float* y) {
     for (const Taps& row : g.rows) {
@@ -68,39 +69,39 @@ struct PoolLoops {
         Block best = lanes<block>(
             x +
             ((row.origin + row.begin * g.row_step) * g.width + column.origin + column.begin * g.column_step) * block);
+        Block not_a_number = {};  // a NaN is larger than every number
         for (std::int64_t i = row.begin; i < row.end; ++i) {
           const float* line = x + ((row.origin + i * g.row_step) * g.width + column.origin) * block;
           for (std::int64_t j = column.begin; j < column.end; ++j) {
             const Block value = lanes<block>(line + j * g.column_step * block);
-            // A NaN is larger than everything, and no NaN replaces another one.
-            const Block replaced = value != value ? value : best;
-            best = best != best ? best : (value > best ? value : replaced);
+            best = best < value ? value : best;
+            not_a_number = value != value ? value : not_a_number;
           }
         }
+        best = not_a_number != not_a_number ? not_a_number : best;
         lanes<block>(y) = best;
         y += block;
       }
     }
   }
 
-  // Each gradient goes to the first element of its window that equals the maximum, or is NaN like it.
+  // Each gradient goes to the first element of its window that has the bits of the maximum, which is a copy of it; so
+  // NaNs find each other too.
   ORT_TRAIN_VECTORIZED static void gradients(const Geometry& g, const float* dy, const float* x, const float* y,
                                              float* dx) {
     const Block zero = {};
     std::memset(dx, 0, static_cast<std::size_t>(g.input_size * block) * sizeof(float));
     for (const Taps& row : g.rows) {
       for (const Taps& column : g.columns) {
-        const Block maximum = lanes<block>(y);
+        const Bits maximum = bits<block>(y);
         Block left = lanes<block>(dy);
         for (std::int64_t i = row.begin; i < row.end; ++i) {
           const std::int64_t line = ((row.origin + i * g.row_step) * g.width + column.origin) * block;
           for (std::int64_t j = column.begin; j < column.end; ++j) {
             const std::int64_t place = line + j * g.column_step * block;
-            const Block value = lanes<block>(x + place);
-            const Block other = value != value ? (maximum != maximum ? left : zero) : zero;
-            const Block given = value == maximum ? left : other;
-            lanes<block>(dx + place) += given;
-            left = value == maximum ? zero : (value != value ? (maximum != maximum ? zero : left) : left);
+            const Bits value = bits<block>(x + place);
+            lanes<block>(dx + place) += value == maximum ? left : zero;
+            left = value == maximum ? zero : left;
           }
         }
         y += block;
