@@ -13,7 +13,7 @@ namespace ort_train::passes {
 /// gradient). A wanted value that the loss does not depend on gets a constant of zeros. All shapes must be numbers.
 ///
 /// Throws ONE Error that lists every node in the way: operators without a gradient rule and attributes that a rule
-/// does not know.
+/// does not know. The graph is of no use after that.
 std::map<graph::Value*, graph::Value*> add_gradients(graph::Graph& graph, graph::Value* loss,
                                                      const std::vector<graph::Value*>& wanted);
 

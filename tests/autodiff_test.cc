@@ -21,6 +21,7 @@ std::unique_ptr<Graph> parse(const std::string& body) {
 
 std::vector<Value*> values(const Graph& graph, const std::vector<std::string>& names) {
   std::vector<Value*> found;
+  found.reserve(names.size());
   for (const std::string& name : names) found.push_back(graph.at(name));
   return found;
 }

@@ -21,6 +21,7 @@ namespace {
 
 std::vector<KnownGradient> all_known() {
   std::vector<KnownGradient> all;
+  all.reserve(known_derivatives.size());
   for (const KnownDerivative& known : known_derivatives) all.push_back(known.gradient());
   for (const auto& known : {known_functions, known_reductions, known_products, known_windows, known_normalizations,
                             known_losses, known_moves, known_picks}) {

@@ -63,7 +63,7 @@ void set_gradients_of_product_with_matrix(GradientContext& context) {
 
 /// A vector is a row on the left and a column on the right.
 Dims matrix_dims(const Value* operand, bool left) {
-  const Dims dims = operand->dims();
+  Dims dims = operand->dims();
   if (dims.size() != 1) return dims;
   return left ? Dims{1, dims[0]} : Dims{dims[0], 1};
 }

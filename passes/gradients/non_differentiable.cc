@@ -13,7 +13,7 @@ const NonDifferentiable comparisons({"Equal", "Greater", "GreaterOrEqual", "Less
 const NonDifferentiable logic({"And", "Or", "Xor", "Not", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot",
                                "BitShift", "BitCast"});
 
-const NonDifferentiable choices({"ArgMax", "ArgMin", "Hardmax", "OneHot", "Unique", "NonMaxSuppression"});
+const NonDifferentiable choices({"ArgMax", "ArgMin", "Hardmax", "OneHot", "NonMaxSuppression"});
 
 const NonDifferentiable steps({"Floor", "Ceil", "Round", "Sign"});
 
