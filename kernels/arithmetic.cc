@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/elementwise.h"
+#include "kernels/functors/convert.h"
 
 namespace ort_train::kernels {
 
@@ -77,7 +78,7 @@ void power(const Tensor& base, const Tensor& exponent, Tensor& out) {
     return;
   }
   map_binary<T, T, double>(base, exponent.cast(DataType::float64), out, [](Compute<T> x, double y) {
-    return static_cast<Compute<T>>(functors::Power{}(static_cast<double>(x), y));
+    return functors::Convert<Compute<T>>{}(functors::Power{}(static_cast<double>(x), y));
   });
 }
 

@@ -68,12 +68,13 @@ struct BinaryCrossEntropyWithLogits {
   }
 };
 
-/// sigmoid(y) - target.
+/// sigmoid(y) - target, without cancellation where a large y meets its target.
 struct BinaryCrossEntropyWithLogitsDerivative {
   template <typename T>
   ORT_TRAIN_HOST_DEVICE T operator()(T y, T target) const {
     const T e = std::exp(-std::fabs(y));
-    return (y < T(0) ? e : T(1)) / (T(1) + e) - target;
+    const T smaller = e / (T(1) + e);  // sigmoid(-|y|)
+    return y < T(0) ? smaller - target : (T(1) - target) - smaller;
   }
 };
 
