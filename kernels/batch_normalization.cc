@@ -123,7 +123,7 @@ void normalize_with_batch_statistics(Invocation& call) {
   Tensor& y = output(call, 0, x.dtype(), x.dims());
   const Statistics batch = dispatch_floating(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const Statistics statistics = statistics_of(extents, x.data<T>());
+    Statistics statistics = statistics_of(extents, x.data<T>());
     normalize(extents, x.data<T>(), statistics, scale, bias, epsilon_of(call.node), relu, y.data<T>());
     return statistics;
   });

@@ -2,6 +2,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "kernels/arguments.h"
 #include "kernels/parallel.h"
@@ -15,7 +16,10 @@ namespace {
 struct Label {
   char letter;
   std::int64_t from_end = 0;
-  auto operator<=>(const Label&) const = default;
+  bool operator==(const Label&) const = default;
+  bool operator<(const Label& other) const {
+    return std::pair(letter, from_end) < std::pair(other.letter, other.from_end);
+  }
 };
 using Labels = std::vector<Label>;
 
@@ -109,7 +113,7 @@ Labels result_labels(const Equation& equation, const std::vector<Term>& terms) {
     }
     return labels;
   }
-  const Labels labels = read_labels(*equation.result, ellipsis_rank);
+  Labels labels = read_labels(*equation.result, ellipsis_rank);
   for (const Label& label : labels) {
     if (uses.count(label) == 0) fail("the result's index '", std::string(1, label.letter), "' is in no operand");
     if (std::count(labels.begin(), labels.end(), label) > 1) {

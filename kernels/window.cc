@@ -12,7 +12,7 @@ std::int64_t divide_rounding_up(std::int64_t a, std::int64_t b) { return a >= 0 
 
 Dims checked_attribute(const graph::Node& node, const std::string& name, std::size_t count, std::int64_t fallback,
                        std::int64_t least) {
-  const Dims values = node.integers(name, Dims(count, fallback));
+  Dims values = node.integers(name, Dims(count, fallback));
   if (values.size() != count) fail("the attribute '", name, "' needs ", count, " numbers, it has ", values.size());
   for (const std::int64_t value : values) {
     if (value < least) fail("the attribute '", name, "' cannot hold ", value);
@@ -38,7 +38,7 @@ std::int64_t reach(const Window& window, std::size_t axis) {
 }
 
 std::string auto_pad_of(const graph::Node& node) {
-  const std::string auto_pad = node.string("auto_pad", "NOTSET");
+  std::string auto_pad = node.string("auto_pad", "NOTSET");
   if (auto_pad != "NOTSET" && auto_pad != "VALID" && auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER") {
     fail("the attribute 'auto_pad' cannot be '", auto_pad, "'");
   }
