@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -132,6 +133,7 @@ TEST_CASE("every model survives saving, the ONNX checker and loading") {
     const auto loaded = graph::load(folder / "model.onnx");
     graph::infer_types(*loaded);
     graph::verify(*loaded, "loaded");
+    CHECK(loaded->name == model.name);
     CHECK(loaded->opset() == 17);
     CHECK(loaded->metadata.ir_version == 8);
     CHECK(loaded->metadata.producer_name == "ort-train");
@@ -179,7 +181,10 @@ TEST_CASE("weights have the spread that their initialization asks for, biases ar
   const Tensor glorot = models::initial_weight(models::Initialization::glorot_uniform, dims, 1, 0);
   CHECK(spread(glorot) == doctest::Approx(2.0 / ((64 + 32) * 9)).epsilon(0.05));
   const double bound = std::sqrt(6.0 / ((64 + 32) * 9));
-  for (const double element : glorot.to_doubles()) CHECK(std::abs(element) <= bound * (1 + 1e-6));
+  double largest = 0;
+  for (const double element : glorot.to_doubles()) largest = std::max(largest, std::abs(element));
+  CHECK(largest <= bound * (1 + 1e-6));
+  CHECK(largest > 0.99 * bound);
   const Tensor he = models::initial_weight(models::Initialization::he_normal, dims, 1, 0);
   CHECK(spread(he) == doctest::Approx(2.0 / (32 * 9)).epsilon(0.05));
   CHECK_FALSE(models::initial_weight(models::Initialization::he_normal, dims, 1, 1).identical(he));
@@ -248,6 +253,5 @@ TEST_CASE("the zoo is sorted and its names are unique") {
     CHECK(previous < model.name);
     previous = model.name;
     CHECK(names.insert(model.name).second);
-    CHECK(model.build(small(model.name))->name == model.name);
   }
 }
