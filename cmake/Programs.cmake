@@ -31,7 +31,7 @@ if(EXISTS "${CMAKE_SOURCE_DIR}/models/main.cc")
     COMMAND "${CMAKE_COMMAND}" -E make_directory "${CMAKE_BINARY_DIR}/models"
     COMMAND build-models "${CMAKE_BINARY_DIR}/models"
     COMMAND "${CMAKE_COMMAND}" -E touch "${model_stamp}"
-    DEPENDS build-models ort_train $<TARGET_OBJECTS:room_base> $<TARGET_OBJECTS:room_graph>
+    DEPENDS build-models $<TARGET_OBJECTS:room_base> $<TARGET_OBJECTS:room_graph>
     COMMENT "Writing the model zoo to models/*.onnx"
     VERBATIM)
   add_custom_target(models ALL DEPENDS "${model_stamp}")
