@@ -1,5 +1,5 @@
 # Every tests/*_test.cc is a doctest program and a ctest entry of its own. Tests run in the root of the checkout and
-# find the build folder in the environment variable ORT_TRAIN_BUILD_DIR.
+# find the build folder in the environment variable ORT_TRAIN_BUILD_DIR, a Python with numpy in ORT_TRAIN_PYTHON.
 
 # Tests set only the fields that matter to them; the others keep their defaults.
 add_compile_options(-Wno-missing-field-initializers)
@@ -7,7 +7,7 @@ add_compile_options(-Wno-missing-field-initializers)
 function(set_test_defaults name)
   # Waiting threads must not spin: ctest runs several programs on the same cores.
   set_tests_properties(${name} PROPERTIES TIMEOUT 300
-    ENVIRONMENT "ORT_TRAIN_BUILD_DIR=${CMAKE_BINARY_DIR};OMP_WAIT_POLICY=passive")
+    ENVIRONMENT "ORT_TRAIN_BUILD_DIR=${CMAKE_BINARY_DIR};ORT_TRAIN_PYTHON=${ORT_TRAIN_PYTHON};OMP_WAIT_POLICY=passive")
 endfunction()
 
 # add_script_test(NAME COMMAND ARGUMENT...): exit code 77 means skipped, and the output says why.
