@@ -1,5 +1,6 @@
 #include "graph/training_schemas.h"
 
+#include <algorithm>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -441,6 +442,16 @@ void register_training_schemas() {
     register_optimizers();
     register_indexing();
   });
+}
+
+std::vector<std::string> training_operators() {
+  register_training_schemas();
+  std::vector<std::string> names;
+  for (const OpSchema& schema : onnx::OpSchemaRegistry::get_all_schemas()) {
+    if (schema.domain() == training_domain) names.push_back(schema.Name());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace ort_train::graph
