@@ -46,6 +46,22 @@ std::string dashed(std::string name) {
   return name;
 }
 
+/// Breaks a help text into lines; CLI11 indents those that follow the first.
+std::string wrapped(const std::string& help) {
+  constexpr std::size_t width = 84;
+  std::string result;
+  std::size_t line = 0, start = 0;
+  while (start < help.size()) {
+    const std::size_t space = std::min(help.find(' ', start), help.size());
+    const std::string word = help.substr(start, space - start);
+    const bool breaks = line > 0 && line + 1 + word.size() > width;
+    result += (line == 0 ? "" : breaks ? "\n" : " ") + word;
+    line = breaks ? word.size() : line + 1 + word.size();
+    start = space + 1;
+  }
+  return result;
+}
+
 /// "--batch-size,--batch_size".
 std::string spellings(const training::OptionInfo& option) {
   std::string result = "--" + dashed(option.name);
@@ -87,7 +103,8 @@ class Parser {
     app_.set_help_flag("-h,--help", "print this text");
     app_.set_version_flag("--version", std::string("ort-train ") + ORT_TRAIN_VERSION, "print the version");
     app_.add_option("MODEL", model_, "the ONNX model");
-    app_.add_option("--config", recipe_, "recipe: a YAML file with the options below as keys; options typed here win")
+    app_.add_option("--config", recipe_,
+                    wrapped("recipe: a YAML file with the options below as keys; options typed here win"))
         ->type_name("FILE.yaml");
     for (const training::OptionInfo& option : training::options()) add(option, command);
     app_.footer(command == "train" ? train_examples : command == "evaluate" ? evaluate_examples : predict_examples);
@@ -136,9 +153,9 @@ class Parser {
     if (option.value.empty()) {
       added = app_.add_flag(
           spellings(option), [&values](std::int64_t count) { values.assign(1, count > 0 ? "true" : "false"); },
-          option.help);
+          wrapped(option.help));
     } else {
-      added = app_.add_option(spellings(option), values, option.help);
+      added = app_.add_option(spellings(option), values, wrapped(option.help));
       added->type_size(1)->allow_extra_args(false)->type_name(option.value);
     }
     // An empty group keeps an option out of the help.

@@ -66,7 +66,7 @@ EvaluationReport evaluate(const TrainingConfig& config) {
                   runtime::make_cpu_device(static_cast<int>(config.threads)));
   const data::DatasetPointer samples = samples_of(task.splits());
   const auto loader = task.evaluation_loader(samples);
-  return {*evaluate(program, *loader), metric_names(task.spec()), samples->size(), task.notes()};
+  return {*evaluate(program, *loader), task.metric_names(), samples->size(), task.notes()};
 }
 
 std::map<std::string, Tensor> predict(const TrainingConfig& config) {

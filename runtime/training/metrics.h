@@ -36,7 +36,7 @@ class Totals {
   std::vector<double> values_;  ///< sum and count of each loss, then of each metric
 };
 
-/// What a metric is called in histories and progress lines: "accuracy", "top_5", "accuracy_2" for a second one.
+/// A name for each metric, all different.
 std::vector<std::string> metric_names(const passes::TrainingSpec& spec);
 
 }  // namespace ort_train::training

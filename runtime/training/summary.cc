@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "graph/shape_inference.h"
 #include "runtime/training/text_format.h"
 
 namespace ort_train::training {
@@ -27,6 +28,21 @@ struct Layer {
   std::int64_t parameters = 0;
 };
 
+/// The model with the types of intermediate values, which a file need not hold.
+std::unique_ptr<graph::Graph> with_types(const graph::Graph& model) {
+  auto graph = model.clone();
+  try {
+    graph::infer_types(*graph);
+  } catch (const Error&) {
+    // Shapes that follow from elements are known only for a given batch; the table shows what the file says.
+  }
+  return graph;
+}
+
+std::string shape_of(const graph::Value& value) {
+  return value.type().dtype == DataType::undefined ? "" : graph::to_string(value.type());
+}
+
 std::vector<Layer> layers_of(const graph::Graph& model, const runtime::State& state) {
   std::set<std::string> counted;  // a shared parameter belongs to the first layer that reads it
   std::vector<Layer> layers;
@@ -36,7 +52,7 @@ std::vector<Layer> layers_of(const graph::Graph& model, const runtime::State& st
     for (const graph::Value* output : node->outputs()) {
       if (output == nullptr) continue;
       if (layer.name.empty()) layer.name = output->name();
-      if (layer.output.empty()) layer.output = graph::to_string(output->type());
+      if (layer.output.empty()) layer.output = shape_of(*output);
     }
     for (const graph::Value* input : node->inputs()) {
       const bool is_parameter =
@@ -120,7 +136,7 @@ std::string summary(Trainer& trainer) {
   const graph::Graph& model = trainer.task().model();
   Program& program = trainer.program();
   const std::int64_t batch_size = std::min(trainer.config().batch_size, trainer.task().splits().training->size());
-  std::string result = table(layers_of(model, program.state()));
+  std::string result = table(layers_of(*with_types(model), program.state()));
   result += "\nmodel: " + list_of(model.inputs()) + " -> " + list_of(model.outputs()) + "\n";
   result += parameter_totals(program.state(), program.trainable());
   result += memory(program.training(batch_size).report(), batch_size);

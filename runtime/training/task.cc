@@ -10,6 +10,7 @@
 #include "runtime/data/open_dataset.h"
 #include "runtime/data/sample_shape.h"
 #include "runtime/training/loss_choice.h"
+#include "runtime/training/metrics.h"
 
 namespace ort_train::training {
 namespace {
@@ -119,6 +120,23 @@ unsigned available_cores(const TrainingConfig& config) {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
+bool has_binary_loss(const passes::TrainingSpec& spec, const std::string& output) {
+  return std::any_of(spec.losses.begin(), spec.losses.end(), [&](const passes::LossSpec& loss) {
+    return loss.output == output && (loss.type == "bce" || loss.type == "bce_with_logits");
+  });
+}
+
+/// A label is fed, so its name must not be that of a value which the model computes or stores.
+void check_label_names(const graph::Graph& model, const passes::TrainingSpec& spec) {
+  for (const passes::LossSpec& loss : spec.losses) {
+    const graph::Value* value = model.find(loss.label);
+    if (value == nullptr || value->role() == graph::Role::input) continue;
+    fail_usage("the label '", loss.label, "' of the loss ", loss.type,
+               " has the name of a value of the model; give it another one: loss: [{type: ", loss.type,
+               ", label: NAME}]");
+  }
+}
+
 /// The number of classes that a label of a class loss or metric chooses from; 0 when the label is just numbers.
 std::int64_t class_count(const graph::Graph& evaluation, const passes::TrainingSpec& spec, const std::string& label) {
   const auto classes_of = [&](const std::string& output) { return evaluation.at(output)->dims().at(1); };
@@ -167,8 +185,14 @@ void Task::choose_losses(Labels labels) {
     notes_.push_back("loss " + spec_.losses.front().type + " was chosen since " + why);
   }
   spec_ = passes::resolve(*model_, spec_);
+  check_label_names(*model_, spec_);
   spec_.metrics = config_.metrics ? *config_.metrics : choose_metrics(spec_.losses);
   spec_ = passes::resolve(*model_, spec_);
+  metric_names_ = training::metric_names(spec_);
+  for (passes::MetricSpec& metric : spec_.metrics) {
+    // Accuracy of a single probability is on which side of the threshold it lies.
+    if (metric.type == "accuracy" && has_binary_loss(spec_, metric.output)) metric.type = "binary_accuracy";
+  }
 }
 
 void Task::make_input_slots() {

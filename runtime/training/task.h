@@ -28,6 +28,8 @@ class Task {
   const graph::Graph& model() const { return *model_; }
   /// Losses, metrics, optimizer: whatever the configuration left open is chosen.
   const passes::TrainingSpec& spec() const { return spec_; }
+  /// What each metric is called in histories and progress lines: "accuracy", "top_5", "accuracy_2" for a second one.
+  const std::vector<std::string>& metric_names() const { return metric_names_; }
   const data::Splits& splits() const { return splits_; }
   const std::map<std::string, Dims>& sample_dims() const { return sample_dims_; }
 
@@ -54,6 +56,7 @@ class Task {
   TrainingConfig config_;
   std::unique_ptr<graph::Graph> model_;
   passes::TrainingSpec spec_;
+  std::vector<std::string> metric_names_;
   data::Splits splits_;
   std::vector<data::InputSlot> inputs_;
   std::vector<data::LabelSlot> labels_;

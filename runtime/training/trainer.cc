@@ -44,11 +44,10 @@ Trainer::Trainer(TrainingConfig config, Task task)
       task_(std::move(task)),
       program_(task_.model(), task_.spec(), task_.sample_dims(),
                runtime::make_cpu_device(static_cast<int>(config_.threads))),
-      metric_names_(training::metric_names(task_.spec())),
       notes_(task_.notes()),
       last_epoch_(config_.epochs),
       totals_(task_.spec()),
-      history_(metric_names_, task_.splits().validation != nullptr) {}
+      history_(task_.metric_names(), task_.splits().validation != nullptr) {}
 
 template <typename Function>
 void Trainer::notify(Function&& function) {

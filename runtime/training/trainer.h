@@ -46,7 +46,7 @@ class Trainer {
   const Task& task() const { return task_; }
   Program& program() { return program_; }
   const History& history() const { return history_; }
-  const std::vector<std::string>& metric_names() const { return metric_names_; }
+  const std::vector<std::string>& metric_names() const { return task_.metric_names(); }
   const Position& position() const { return position_; }
   std::int64_t steps_per_epoch() const { return loader_ ? loader_->steps_per_epoch() : 0; }
   /// What was chosen for the user, and what a resumed run does otherwise than before; a sentence each.
@@ -78,7 +78,6 @@ class Trainer {
   TrainingConfig config_;
   Task task_;
   Program program_;
-  std::vector<std::string> metric_names_;
   std::vector<std::string> notes_;
   std::string model_digest_;
   std::map<std::string, std::string> settings_;

@@ -1,0 +1,363 @@
+// The command itself: what it says and how it exits, for right and for wrong input.
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/npy.h"
+#include "graph/onnx_io.h"
+#include "tests/command.h"
+#include "tests/small_task.h"
+
+namespace ort_train {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+void write(const std::string& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
+}
+
+/// A folder with a model, samples to train on and samples to validate on.
+class Workplace {
+ public:
+  Workplace() {
+    graph::save(*test::small_classifier(), model());
+    test::write_small_data(data(), 50, 1);
+    test::write_small_data(validation(), 20, 2);
+  }
+
+  std::string operator/(const std::string& name) const { return folder_ / name; }
+  std::string model() const { return folder_ / "model.onnx"; }
+  std::string data() const { return folder_ / "train.npz"; }
+  std::string validation() const { return folder_ / "validation.npz"; }
+  std::string output() const { return folder_ / "trained.onnx"; }
+
+  /// ort-train with these arguments.
+  static CommandResult run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), built_program("ort-train"));
+    return run_command(arguments);
+  }
+
+  /// Trains the model in two quick epochs, with more arguments.
+  std::vector<std::string> training(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments = {model(),  "--data",    data(), "--validation", validation(), "--output",
+                                          output(), "--epochs",  "2",    "--batch-size", "16",         "--lr",
+                                          "0.05",   "--threads", "1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  CommandResult train(const std::vector<std::string>& more = {}) const { return run(training(more)); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+/// One sentence on standard error, the given exit code, no output file.
+void check_refused(const Workplace& place, const CommandResult& result, int exit_code,
+                   const std::vector<std::string>& parts) {
+  CAPTURE(result.errors);
+  CHECK(result.signal == 0);
+  CHECK(result.exit_code == exit_code);
+  CHECK(result.errors.rfind("ort-train: ", 0) == 0);
+  for (const std::string& part : parts) CHECK_MESSAGE(contains(result.errors, part), part);
+  CHECK_FALSE(std::filesystem::exists(place.output()));
+}
+
+TEST_CASE("a run trains, reports and writes what was asked for") {
+  const Workplace place;
+  const CommandResult result = place.train(
+      {"--history", place / "history.csv", "--curves", place / "curves.png", "--checkpoint", place / "run"});
+  CAPTURE(result.output);
+  CAPTURE(result.errors);
+  REQUIRE(result.exit_code == 0);
+  CHECK(contains(result.output, "fc.weight") == false);
+  CHECK(contains(result.output, "parameters: 243 trainable, 0 frozen; running statistics: 8"));
+  CHECK(contains(result.output, "memory: "));
+  CHECK(contains(result.output, "samples: 50 for training in 4 steps of 16, 20 for validation"));
+  CHECK(contains(result.output, "note: loss softmax_cross_entropy was chosen since the model ends with Softmax"));
+  CHECK(contains(result.output, "epoch 1/2: "));
+  CHECK(contains(result.output, ", val accuracy "));
+  CHECK(contains(result.output, "trained model: " + place.output()));
+  CHECK(read_file(place / "history.csv")
+            .rfind("epoch,seconds,learning_rate,loss,accuracy,val_loss,val_accuracy\n1,", 0) == 0);
+  CHECK(read_file(place / "curves.png").rfind("\x89PNG", 0) == 0);
+  CHECK(std::filesystem::exists(place / "run/last.npz"));
+  CHECK(std::filesystem::exists(place / "run/best.onnx"));
+  const auto trained = graph::load(place.output());
+  CHECK(trained->inputs().at(0)->name() == "image");
+  CHECK(trained->outputs().at(0)->name() == "probabilities");
+  CHECK_FALSE(trained->at("fc.weight")->initial().identical(test::small_classifier()->at("fc.weight")->initial()));
+}
+
+TEST_CASE("evaluate gives the validation figures of the last epoch, predict the outputs behind them") {
+  const Workplace place;
+  REQUIRE(place.train({"--history", place / "history.csv"}).exit_code == 0);
+  const CommandResult result =
+      Workplace::run({"evaluate", place.output(), "--data", place.validation(), "--batch-size", "7"});
+  CAPTURE(result.output);
+  REQUIRE(result.exit_code == 0);
+  const std::string history = read_file(place / "history.csv");
+  const std::string accuracy = history.substr(history.find_last_of(',') + 1);
+  CHECK(contains(result.output, "samples: 20\n"));
+  CHECK(contains(result.output, "accuracy: " + accuracy));
+
+  const std::string outputs = place / "outputs.npz";
+  REQUIRE(Workplace::run({"predict", place.output(), "--data", place.validation(), "--output", outputs}).exit_code ==
+          0);
+  const Tensor probabilities = read_npz(outputs).at("probabilities");
+  REQUIRE(probabilities.dims() == Dims{20, 3});
+  const Tensor labels = read_npz(place.validation()).at("y");
+  int right = 0;
+  for (int sample = 0; sample < 20; ++sample) {
+    const float* row = probabilities.data<float>() + 3 * sample;
+    right += std::max_element(row, row + 3) - row == labels.data<std::int64_t>()[sample];
+  }
+  CHECK(right / 20.0 == doctest::Approx(std::stod(accuracy)));
+}
+
+TEST_CASE("a recipe does what options do") {
+  const Workplace place;
+  write(place / "recipe.yaml", "data: {train: train.npz, validation: validation.npz}\nepochs: 9\nbatch-size: 16\n");
+  const CommandResult result =
+      Workplace::run({place.model(), "--config", place / "recipe.yaml", "--epochs", "1", "--output", place.output()});
+  CAPTURE(result.errors);
+  CHECK(result.exit_code == 0);
+  CHECK(contains(result.output, "epoch 1/1: "));
+}
+
+TEST_CASE("without a model or data the command says what it needs") {
+  const Workplace place;
+  check_refused(place, Workplace::run({}), 2, {"no model was given", "--help"});
+  check_refused(place, Workplace::run({place.model()}), 2,
+                {"no data was given", "image float32[N,1,8,8]", "--data", "MNIST", ".npz"});
+  CHECK(Workplace::run({"--help"}).exit_code == 0);
+  CHECK(contains(Workplace::run({"--help"}).output, "Examples:"));
+  CHECK(contains(Workplace::run({"--version"}).output, "ort-train "));
+}
+
+TEST_CASE("options that do not exist or do not fit are usage errors") {
+  const Workplace place;
+  check_refused(place, place.train({"--epoch", "3"}), 2, {"unknown option '--epoch'", "did you mean '--epochs'?"});
+  check_refused(place, place.train({"--learning-rte=1"}), 2, {"'--learning-rte'", "did you mean"});
+  check_refused(place, place.train({"--optimizer", "adma"}), 2, {"'adma'", "adam"});
+  check_refused(place, place.train({"--momentum"}), 2, {"--momentum"});
+  check_refused(place, place.train({"--gpus", "1"}), 2, {"CUDA", "CPU"});
+  check_refused(place, place.train({"--replicas", "4"}), 2, {"one replica"});
+  check_refused(place, place.train({"--config", place / "none.yaml"}), 2, {"none.yaml", "does not exist"});
+  check_refused(place, place.train({"--freeze", "nothing*"}), 2, {"freeze: 'nothing*' matches no parameter"});
+  check_refused(place, place.train({"--loss", "{type: mse, output: nowhere}"}), 2, {"no output named 'nowhere'"});
+}
+
+TEST_CASE("a recipe with an unknown key is refused with its line") {
+  const Workplace place;
+  write(place / "recipe.yaml", "epochs: 3\nbatch_sise: 16\n");
+  check_refused(place, place.train({"--config", place / "recipe.yaml"}), 2,
+                {"recipe.yaml:2: unknown key 'batch_sise'; did you mean 'batch_size'?"});
+}
+
+TEST_CASE("what is no model is refused") {
+  const Workplace place;
+  SUBCASE("a text file") {
+    write(place.model(), "This is a letter, not a model.\n");
+    check_refused(place, place.train(), 1, {"model.onnx"});
+  }
+  SUBCASE("an empty file") {
+    write(place.model(), "");
+    check_refused(place, place.train(), 1, {"model.onnx"});
+  }
+  SUBCASE("a truncated file") {
+    const std::string whole = read_file(place.model());
+    write(place.model(), whole.substr(0, whole.size() / 2));
+    check_refused(place, place.train(), 1, {"model.onnx"});
+  }
+  SUBCASE("no file") {
+    std::filesystem::remove(place.model());
+    check_refused(place, place.train(), 1, {"model.onnx"});
+  }
+}
+
+TEST_CASE("missing external data is refused") {
+  const Workplace place;
+  std::filesystem::copy_file("tests/cases/external_data/model.onnx", place / "external.onnx");
+  check_refused(place, Workplace::run({place / "external.onnx", "--data", place.data(), "--output", place.output()}), 1,
+                {"model.onnx.data"});
+}
+
+TEST_CASE("samples that do not fit the model are refused") {
+  const Workplace place;
+  auto arrays = read_npz(place.data());
+  const auto rewrite = [&](const std::string& name, const Tensor& array) {
+    arrays[name] = array;
+    write_npz(place.data(), arrays);
+  };
+  SUBCASE("labels that are real numbers") {
+    rewrite("y", arrays.at("y").cast(DataType::float32));
+    check_refused(place, place.train(), 1, {"'y'", "float32", "class"});
+  }
+  SUBCASE("a label out of range") {
+    Tensor labels = arrays.at("y").clone();
+    labels.data<std::int64_t>()[17] = 3;
+    rewrite("y", labels);
+    check_refused(place, place.train(), 1, {"sample 17", "is 3", "3 classes"});
+  }
+  SUBCASE("images of another size") {
+    rewrite("x", Tensor(DataType::float32, {50, 1, 9, 8}));
+    check_refused(place, place.train(), 1, {"9", "8", "image"});
+  }
+  SUBCASE("fewer labels than images") {
+    rewrite("y", Tensor(DataType::int64, {49}));
+    check_refused(place, place.train(), 1, {"49", "50"});
+  }
+  SUBCASE("no samples") {
+    arrays["x"] = Tensor(DataType::float32, {0, 1, 8, 8});
+    rewrite("y", Tensor(DataType::int64, {0}));
+    check_refused(place, place.train(), 1, {"train.npz", "empty"});
+  }
+  SUBCASE("an empty folder") {
+    std::filesystem::create_directory(place / "nothing");
+    check_refused(place, Workplace::run({place.model(), "--data", place / "nothing", "--output", place.output()}), 1,
+                  {"nothing", "empty"});
+  }
+  SUBCASE("a data set that is not there") {
+    check_refused(place, Workplace::run({place.model(), "--data", place / "nowhere", "--output", place.output()}), 1,
+                  {"nowhere", "does not exist"});
+  }
+  SUBCASE("a damaged archive") {
+    const std::string whole = read_file(place.data());
+    write(place.data(), whole.substr(0, whole.size() / 2));
+    check_refused(place, place.train(), 1, {"train.npz"});
+  }
+}
+
+TEST_CASE("what cannot be written is found before training") {
+  const Workplace place;
+  write(place / "file", "in the way");
+  const auto refused = [&](const std::string& option, const std::string& path) {
+    const CommandResult result = place.train({option, path});
+    CAPTURE(option);
+    CAPTURE(result.errors);
+    CHECK(result.exit_code == 1);
+    CHECK(contains(result.errors, "cannot write"));
+    CHECK_FALSE(contains(result.output, "epoch 1"));
+  };
+  refused("--history", place / "file/history.csv");
+  refused("--curves", place / "file/curves.png");
+  refused("--checkpoint", place / "file/run");
+  const CommandResult result =
+      Workplace::run({place.model(), "--data", place.data(), "--output", place / "file/trained.onnx"});
+  CHECK(result.exit_code == 1);
+  CHECK(contains(result.errors, "cannot write"));
+  CHECK_FALSE(contains(result.output, "epoch 1"));
+}
+
+TEST_CASE("the model itself is never overwritten") {
+  const Workplace place;
+  const CommandResult result = Workplace::run({place.model(), "--data", place.data(), "--output", place.model()});
+  CHECK(result.exit_code == 2);
+  CHECK(contains(result.errors, "would overwrite the model"));
+}
+
+TEST_CASE("a checkpoint that is none, or of another model, is refused") {
+  const Workplace place;
+  write(place / "broken.npz", "nothing");
+  check_refused(place, place.train({"--resume", place / "broken.npz"}), 1, {"cannot resume from", "broken.npz"});
+  check_refused(place, place.train({"--resume", place / "none.npz"}), 1, {"none.npz", "does not exist"});
+
+  REQUIRE(place.train({"--checkpoint", place / "run"}).exit_code == 0);
+  std::filesystem::remove(place.output());
+  auto other = test::small_classifier();
+  Tensor bias = other->at("fc.bias")->initial().clone();
+  bias.data<float>()[0] = 1;
+  other->at("fc.bias")->set_initial(bias);
+  graph::save(*other, place.model());
+  check_refused(place, place.train({"--resume", place / "run"}), 1, {"another model"});
+}
+
+std::map<std::string, Tensor> weights_of(const std::string& path) {
+  const auto model = graph::load(path);
+  std::map<std::string, Tensor> weights;
+  for (const graph::Value* value : model->initializers()) weights[value->name()] = value->initial();
+  return weights;
+}
+
+void check_same_weights(const std::string& a, const std::string& b) {
+  const auto left = weights_of(a), right = weights_of(b);
+  REQUIRE(left.size() == right.size());
+  for (const auto& [name, elements] : left) {
+    CAPTURE(name);
+    CHECK(elements.identical(right.at(name)));
+  }
+}
+
+/// A run that is long enough to be disturbed in mid-epoch.
+std::vector<std::string> long_run(const Workplace& place, const std::string& output,
+                                  const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments = {built_program("ort-train"),
+                                        place.model(),
+                                        "--data",
+                                        place.data(),
+                                        "--epochs",
+                                        "60",
+                                        "--batch-size",
+                                        "4",
+                                        "--lr",
+                                        "0.01",
+                                        "--momentum",
+                                        "0.9",
+                                        "--augmentation",
+                                        "{shift: 0.2, flip: true}",
+                                        "--threads",
+                                        "1",
+                                        "--output",
+                                        output};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST_CASE("kill -9 in mid-epoch, resume: the weights are those of an undisturbed run") {
+  const Workplace place;
+  const std::string run = place / "run";
+  REQUIRE(run_command(long_run(place, place / "undisturbed.onnx")).exit_code == 0);
+
+  const std::vector<std::string> saving = {
+      "--checkpoint", run, "--checkpoint-every-steps", "7", "--checkpoint-every-epochs", "1000"};
+  const CommandResult killed = run_command_until(
+      long_run(place, place / "resumed.onnx", saving), [&] { return std::filesystem::exists(run + "/last.npz"); },
+      SIGKILL);
+  REQUIRE(killed.signal == SIGKILL);
+  REQUIRE_FALSE(std::filesystem::exists(place / "resumed.onnx"));
+
+  std::vector<std::string> resuming = saving;
+  resuming.insert(resuming.end(), {"--resume", run});
+  const CommandResult resumed = run_command(long_run(place, place / "resumed.onnx", resuming));
+  CAPTURE(resumed.errors);
+  REQUIRE(resumed.exit_code == 0);
+  check_same_weights(place / "undisturbed.onnx", place / "resumed.onnx");
+}
+
+TEST_CASE("Ctrl-C finishes the step, saves the state and exits with 130; the run can go on") {
+  const Workplace place;
+  const std::string history = place / "history.csv";
+  REQUIRE(run_command(long_run(place, place / "undisturbed.onnx")).exit_code == 0);
+  const CommandResult interrupted = run_command_until(
+      long_run(place, place / "resumed.onnx", {"--history", history}), [&] { return std::filesystem::exists(history); },
+      SIGINT);
+  CAPTURE(interrupted.output);
+  REQUIRE(interrupted.exit_code == 130);
+  CHECK(contains(interrupted.output, "--resume " + (place / "resumed.checkpoint.npz")));
+  REQUIRE_FALSE(std::filesystem::exists(place / "resumed.onnx"));
+
+  const CommandResult resumed =
+      run_command(long_run(place, place / "resumed.onnx", {"--resume", place / "resumed.checkpoint.npz"}));
+  CAPTURE(resumed.errors);
+  REQUIRE(resumed.exit_code == 0);
+  check_same_weights(place / "undisturbed.onnx", place / "resumed.onnx");
+}
+
+}  // namespace
+}  // namespace ort_train
