@@ -16,7 +16,7 @@ namespace {
 // What an ONNX schema asks of one node, answered from the IR.
 class NodeInferenceContext : public onnx::InferenceContext {
  public:
-  explicit NodeInferenceContext(const Node& node) : node_(node), outputs_(node.outputs().size()) {
+  explicit NodeInferenceContext(const Node& node) : outputs_(node.outputs().size()) {
     for (const auto& [name, attribute] : node.attributes()) attributes_.emplace(name, to_proto(name, attribute));
     for (const Value* input : node.inputs()) {
       const bool known = input != nullptr && input->dtype() != DataType::undefined;
@@ -60,7 +60,6 @@ class NodeInferenceContext : public onnx::InferenceContext {
     return elements == attributes.end() ? nullptr : std::get_if<Tensor>(&elements->second);
   }
 
-  const Node& node_;
   std::map<std::string, onnx::AttributeProto> attributes_;
   std::vector<std::optional<onnx::TypeProto>> input_types_;
   std::vector<std::optional<onnx::TensorProto>> input_data_;
