@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -36,6 +37,12 @@ class InterruptOnSignal {
   static inline std::atomic<training::Trainer*> trainer_ = nullptr;
 };
 
+/// Columns of the terminal; 0 when standard output is none.
+std::size_t terminal_width() {
+  winsize size = {};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 void print_results(const training::TrainingConfig& config) {
   std::cout << "trained model: " << config.output.string() << "\n";
   if (!config.history.empty()) std::cout << "history: " << config.history.string() << "\n";
@@ -54,7 +61,7 @@ int train(const training::TrainingConfig& config) {
   trainer.prepare();
   if (!config.quiet) std::cout << training::summary(trainer) << std::endl;
   const bool live = !config.quiet && isatty(STDOUT_FILENO);
-  trainer.add_callback(std::make_shared<training::Progress>(std::cout, live));
+  trainer.add_callback(std::make_shared<training::Progress>(std::cout, live, terminal_width()));
   const training::FitResult result = trainer.fit();
   if (!result.interrupted) {
     print_results(trainer.config());

@@ -133,6 +133,10 @@ void write_checkpoint(const std::filesystem::path& path, const Checkpoint& check
   write_npz(path, arrays);
 }
 
+std::filesystem::path checkpoint_path(const std::filesystem::path& path) {
+  return std::filesystem::is_directory(path) ? path / "last.npz" : path;
+}
+
 Checkpoint read_checkpoint(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) fail("the checkpoint ", path.string(), " does not exist");
   try {

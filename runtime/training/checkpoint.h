@@ -37,6 +37,9 @@ struct Checkpoint {
 /// numbers that NumPy reads as well. Written atomically.
 void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
 
+/// What to read when a run is resumed from `path`: the last checkpoint of a folder, or the file itself.
+std::filesystem::path checkpoint_path(const std::filesystem::path& path);
+
 /// Throws, naming the file, when it is no checkpoint, is damaged, or has a newer version.
 Checkpoint read_checkpoint(const std::filesystem::path& path);
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "runtime/training/checkpoint.h"
 #include "runtime/training/metrics.h"
 #include "runtime/training/task.h"
 
@@ -15,6 +16,21 @@ void feed(CompiledGraph& compiled, const data::Batch& batch) {
 
 data::DatasetPointer samples_of(const data::Splits& splits) {
   return splits.validation != nullptr ? splits.validation : splits.training;
+}
+
+/// Those of other samples would silently give other outputs.
+void take_statistics(Task& task, const TrainingConfig& config) {
+  if (!config.resume.empty()) {
+    const std::filesystem::path path = checkpoint_path(config.resume);
+    task.set_statistics(data::statistics_from_tensors(read_checkpoint(path).statistics));
+    return;
+  }
+  if (task.needs_statistics() && task.splits().validation == nullptr) {
+    fail_usage(
+        "preprocessing needs the mean or deviation of the training samples: give the checkpoint of the run with ",
+        "--resume, or data that hold the training samples too");
+  }
+  task.prepare_statistics();
 }
 
 /// Appends the rows of `part` to those collected in `whole`.
@@ -61,7 +77,7 @@ std::optional<Evaluation> evaluate(Program& program, data::Loader& loader, const
 
 EvaluationReport evaluate(const TrainingConfig& config) {
   Task task(config);
-  task.prepare_statistics();
+  take_statistics(task, config);
   Program program(task.model(), task.spec(), task.sample_dims(),
                   runtime::make_cpu_device(static_cast<int>(config.threads)));
   const data::DatasetPointer samples = samples_of(task.splits());
@@ -71,7 +87,7 @@ EvaluationReport evaluate(const TrainingConfig& config) {
 
 std::map<std::string, Tensor> predict(const TrainingConfig& config) {
   Task task(config, Task::Labels::not_needed);
-  task.prepare_statistics();
+  take_statistics(task, config);
   Program program(task.model(), task.spec(), task.sample_dims(),
                   runtime::make_cpu_device(static_cast<int>(config.threads)));
   const auto loader = task.evaluation_loader(samples_of(task.splits()));

@@ -22,6 +22,8 @@ struct Evaluation {
 std::optional<Evaluation> evaluate(Program& program, data::Loader& loader, const std::atomic<bool>* stop = nullptr);
 
 /// Loss and metrics of a model file over the validation samples of the data, or over all samples where there are none.
+/// Means and deviations of preprocessing are those of the checkpoint `config.resume`, or those of the training samples;
+/// throws (usage) when they are needed and there is neither.
 struct EvaluationReport {
   Evaluation figures;
   std::vector<std::string> metric_names;

@@ -36,7 +36,8 @@ std::string rate(double per_second) { return text(std::lround(per_second)); }
 
 }  // namespace
 
-void Progress::draw(const std::string& line) {
+void Progress::draw(std::string line) {
+  if (width_ > 0 && line.size() >= width_) line.resize(width_ - 1);
   const std::string blank(drawn_ > line.size() ? drawn_ - line.size() : 0, ' ');
   out_ << '\r' << line << blank << std::flush;
   drawn_ = line.size();

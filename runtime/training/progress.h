@@ -11,7 +11,8 @@ namespace ort_train::training {
 /// Prints a line for every epoch, and with `live` a bar that moves while it runs (for a terminal).
 class Progress : public Callback {
  public:
-  Progress(std::ostream& out, bool live) : out_(out), live_(live) {}
+  /// With a `width` above 0 the bar's line is cut to it, so that a terminal does not break it.
+  Progress(std::ostream& out, bool live, std::size_t width = 0) : out_(out), live_(live), width_(width) {}
 
   void on_batch_end(Trainer& trainer, const BatchReport& report) override;
   void on_validation_begin(Trainer& trainer) override;
@@ -20,10 +21,11 @@ class Progress : public Callback {
 
  private:
   /// Draws over what the last call drew.
-  void draw(const std::string& line);
+  void draw(std::string line);
 
   std::ostream& out_;
   bool live_;
+  std::size_t width_;
   std::size_t drawn_ = 0;
   std::chrono::steady_clock::time_point next_draw_{};
 };

@@ -252,10 +252,13 @@ void Task::make_label_slots() {
   }
 }
 
+bool Task::needs_statistics() const {
+  return std::any_of(inputs_.begin(), inputs_.end(),
+                     [](const data::InputSlot& slot) { return slot.options.needs_statistics(); });
+}
+
 void Task::prepare_statistics() {
-  const bool needed = std::any_of(inputs_.begin(), inputs_.end(),
-                                  [](const data::InputSlot& slot) { return slot.options.needs_statistics(); });
-  if (!needed) return;
+  if (!needs_statistics()) return;
   statistics_ = data::compute_statistics(*splits_.training, inputs_, static_cast<int>(available_cores(config_)));
 }
 

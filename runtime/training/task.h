@@ -36,6 +36,8 @@ class Task {
   /// Computed over the training set by `prepare_statistics`, or taken from a checkpoint.
   const data::StatisticsByInput& statistics() const { return statistics_; }
   void prepare_statistics();
+  /// A mean or deviation of the training set is asked for.
+  bool needs_statistics() const;
   void set_statistics(data::StatisticsByInput statistics) { statistics_ = std::move(statistics); }
 
   std::unique_ptr<data::Loader> training_loader() const;

@@ -68,8 +68,7 @@ void Trainer::prepare() {
   settings_ = settings_of(config_, task_.spec(), task_.splits().training->size());
   std::optional<Checkpoint> checkpoint;
   if (!config_.resume.empty()) {
-    const bool is_folder = std::filesystem::is_directory(config_.resume);
-    const std::filesystem::path path = is_folder ? config_.resume / "last.npz" : config_.resume;
+    const std::filesystem::path path = checkpoint_path(config_.resume);
     checkpoint = read_checkpoint(path);
     for (const std::string& change : check_resumable(*checkpoint, model_digest_, settings_, path)) {
       notes_.push_back(change);
