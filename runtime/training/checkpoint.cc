@@ -113,6 +113,20 @@ class Hash {
   std::uint64_t value_ = 0xcbf29ce484222325u;
 };
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string result;
+  for (const std::string& word : words) result += (result.empty() ? "" : " ") + word;
+  return result;
+}
+
+std::string describe(const PreprocessingConfig& preprocessing) {
+  std::string result = text("scale ", exact(preprocessing.scale), " mean ", static_cast<int>(preprocessing.mean));
+  for (const double value : preprocessing.mean_values) result += " " + exact(value);
+  result += text(" std ", static_cast<int>(preprocessing.deviation));
+  for (const double value : preprocessing.deviation_values) result += " " + exact(value);
+  return result;
+}
+
 /// Settings that decide which sample comes when.
 const std::set<std::string>& order_settings() {
   static const std::set<std::string> names = {"seed", "batch_size", "drop_last", "shuffle", "training_samples"};

@@ -1,6 +1,7 @@
 #include "runtime/training/config_sections.h"
 
 #include "base/error.h"
+#include "runtime/training/config_value.h"
 
 namespace ort_train::training {
 namespace {

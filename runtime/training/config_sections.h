@@ -1,10 +1,11 @@
 #pragma once
 
 #include "runtime/training/config.h"
-#include "runtime/training/config_value.h"
 
 // Readers of the keys that hold more than one value. Each replaces the whole section.
 namespace ort_train::training {
+
+class ConfigValue;
 
 void read_data(TrainingConfig& config, const ConfigValue& value);
 void read_validation_split(TrainingConfig& config, const ConfigValue& value);
