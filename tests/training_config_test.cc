@@ -1,8 +1,10 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "runtime/training/config_options.h"
 #include "tests/command.h"
 
@@ -186,6 +188,14 @@ TEST_CASE("every option has a help text and a name of its own") {
   }
   std::sort(names.begin(), names.end());
   CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
+}
+
+TEST_CASE("every option is in the documentation") {
+  const std::string page = read_file("docs/training.md");
+  for (const OptionInfo& option : options()) {
+    CAPTURE(option.name);
+    CHECK(page.find("`" + option.name + "`") != std::string::npos);
+  }
 }
 
 TEST_CASE("the recipes of the models can be read") {
