@@ -47,7 +47,11 @@ class CpuDevice : public Device {
                                       const CompileOptions& options) override {
     auto cpu_state = std::dynamic_pointer_cast<cpu::CpuState>(state);
     if (cpu_state == nullptr) fail("the state belongs to another device than the CPU");
-    return std::make_unique<cpu::CpuExecutable>(graph, std::move(cpu_state), context_, options);
+    try {
+      return std::make_unique<cpu::CpuExecutable>(graph, std::move(cpu_state), context_, options);
+    } catch (const dnnl::error& error) {
+      fail("oneDNN could not prepare the graph '", graph.name, "': ", error.what());
+    }
   }
 
  private:

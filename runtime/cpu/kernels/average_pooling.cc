@@ -169,7 +169,8 @@ class SpreadKernel : public Kernel {
 std::unique_ptr<Kernel> make_expand(const Request& request) {
   const Format x = request.plain_input(0), y = request.plain_output(0);
   const std::int64_t block = request.context.channel_block;
-  if (!is_float32_image(request, y) || block == 0 || x.dims().size() != y.dims().size()) return nullptr;
+  if (y.dtype() != DataType::float32 || y.dims().size() < 3 || y.dims().size() > 5 || y.size() == 0) return nullptr;
+  if (block == 0 || x.dims().size() != y.dims().size()) return nullptr;
   if (x.dims()[0] != y.dims()[0] || x.dims()[1] != y.dims()[1] || y.dims()[1] % block != 0) return nullptr;
   if (x.size() != x.dims()[0] * x.dims()[1]) return nullptr;
   auto kernel = std::make_unique<SpreadKernel>(y, block);
