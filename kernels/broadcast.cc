@@ -47,14 +47,15 @@ Dims broadcast_dims(const Dims& a, const Dims& b) {
 Broadcast::Broadcast(const Dims& result, const std::vector<Dims>& operands)
     : size_(element_count(result)), run_strides_(operands.size(), 0) {
   std::vector<std::vector<std::int64_t>> strides;
+  strides.reserve(operands.size());
   for (const Dims& operand : operands) strides.push_back(strides_from_back(operand, result));
 
   std::vector<Axis> axes;
   for (std::size_t i = 0; i < result.size(); ++i) {
     const std::int64_t extent = extent_from_back(result, i);
     if (extent == 1) continue;
-    Axis axis{extent, {}};
-    for (const auto& of_operand : strides) axis.strides.push_back(of_operand[i]);
+    Axis axis{extent, std::vector<std::int64_t>(operands.size())};
+    for (std::size_t k = 0; k < operands.size(); ++k) axis.strides[k] = strides[k][i];
     const auto continues = [&](const Axis& inner) {
       for (std::size_t k = 0; k < operands.size(); ++k) {
         if (axis.strides[k] != inner.strides[k] * inner.extent) return false;

@@ -28,12 +28,19 @@ void select(const Tensor& condition, const Tensor& x, const Tensor& y, Tensor& o
   const auto* xs = reinterpret_cast<const Word*>(x.raw());
   const auto* ys = reinterpret_cast<const Word*>(y.raw());
   auto* target = reinterpret_cast<Word*>(out.raw());
+  const std::int64_t condition_stride = plan.stride(0), x_stride = plan.stride(1), y_stride = plan.stride(2);
   parallel_for(plan.size(), cheap_grain, [&](std::int64_t begin, std::int64_t end) {
     plan.for_each_run(begin, end, [&](std::int64_t position, const std::int64_t* offsets, std::int64_t length) {
-      const std::int64_t condition_stride = plan.stride(0), x_stride = plan.stride(1), y_stride = plan.stride(2);
-      for (std::int64_t i = 0; i < length; ++i) {
-        target[position + i] = conditions[offsets[0] + i * condition_stride] ? xs[offsets[1] + i * x_stride]
-                                                                             : ys[offsets[2] + i * y_stride];
+      const bool* c = conditions + offsets[0];
+      const Word* a = xs + offsets[1];
+      const Word* b = ys + offsets[2];
+      Word* out_run = target + position;
+      if (condition_stride == 1 && x_stride == 1 && y_stride == 1) {
+        for (std::int64_t i = 0; i < length; ++i) out_run[i] = c[i] ? a[i] : b[i];
+      } else {
+        for (std::int64_t i = 0; i < length; ++i) {
+          out_run[i] = c[i * condition_stride] ? a[i * x_stride] : b[i * y_stride];
+        }
       }
     });
   });

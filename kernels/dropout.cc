@@ -18,11 +18,14 @@ double scale_of(float ratio) {
 /// An element stays where its number in [0, 1) is not below the ratio.
 void draw_mask(const functors::DropoutNumbers& numbers, std::uint64_t sample, float ratio, std::int64_t count,
                bool* mask) {
-  for (std::int64_t j = 0; j < count; j += 4) {
-    const PhiloxCounter words = numbers.words(sample, static_cast<std::uint32_t>(j / 4));
-    for (std::int64_t k = 0; k < std::min<std::int64_t>(4, count - j); ++k) {
-      mask[j + k] = to_unit_float(words[static_cast<std::size_t>(k)]) >= ratio;
-    }
+  const std::int64_t blocks = count / 4;
+  for (std::int64_t b = 0; b < blocks; ++b) {
+    const PhiloxCounter words = numbers.words(sample, static_cast<std::uint32_t>(b));
+    for (std::size_t k = 0; k < 4; ++k) mask[4 * b + static_cast<std::int64_t>(k)] = to_unit_float(words[k]) >= ratio;
+  }
+  const PhiloxCounter words = numbers.words(sample, static_cast<std::uint32_t>(blocks));
+  for (std::int64_t j = 4 * blocks; j < count; ++j) {
+    mask[j] = to_unit_float(words[static_cast<std::size_t>(j % 4)]) >= ratio;
   }
 }
 

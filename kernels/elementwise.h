@@ -22,16 +22,19 @@ Compute<T> load(T value) {
   return static_cast<Compute<T>>(value);
 }
 
+// Functors are passed by value: a member behind a reference could, for all the compiler knows, change with every
+// element written, and the loops would not vectorize.
+
 /// out[i] = functor(x[i]). `out` may be `x`.
 template <typename Out, typename In, typename Functor>
-void apply_unary(const In* x, Out* out, std::int64_t count, const Functor& functor) {
+void apply_unary(const In* x, Out* out, std::int64_t count, Functor functor) {
   for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(functor(load(x[i])));
 }
 
 /// out[i] = functor(a[i], b[i]), where an operand of stride 0 is repeated. `out` may be a dense operand.
 template <typename Out, typename A, typename B, typename Functor>
 void apply_binary(const A* a, std::int64_t a_stride, const B* b, std::int64_t b_stride, Out* out, std::int64_t count,
-                  const Functor& functor) {
+                  Functor functor) {
   if (a_stride != 0 && b_stride != 0) {
     for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(functor(load(a[i]), load(b[i])));
   } else if (a_stride != 0) {

@@ -28,18 +28,20 @@ void update_by_sgd(Invocation& call) {
   T* new_w = output(call, 0, weight.dtype(), weight.dims()).template data<T>();
   if (!call.has_input(3)) {
     if (sgd.momentum != T(0)) fail("momentum needs a momentum buffer, which is missing");
-    parallel_for(weight.size(), cheap_grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) new_w[i] = sgd.without_momentum(w[i], g[i]);
+    parallel_for(weight.size(), cheap_grain, [=](std::int64_t begin, std::int64_t end) {
+      const functors::Sgd<T> step = sgd;
+      for (std::int64_t i = begin; i < end; ++i) new_w[i] = step.without_momentum(w[i], g[i]);
     });
     return;
   }
   const T* b = like_weight(call, 3).data<T>();
   if (!wants_output(call, 1)) fail("the new momentum buffer must be an output where there is a momentum buffer");
   T* new_b = output(call, 1, weight.dtype(), weight.dims()).template data<T>();
-  parallel_for(weight.size(), cheap_grain, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(weight.size(), cheap_grain, [=](std::int64_t begin, std::int64_t end) {
+    const functors::Sgd<T> step = sgd;
     for (std::int64_t i = begin; i < end; ++i) {
       T buffer = b[i];
-      new_w[i] = sgd.with_momentum(w[i], g[i], buffer);
+      new_w[i] = step.with_momentum(w[i], g[i], buffer);
       new_b[i] = buffer;
     }
   });
@@ -60,11 +62,14 @@ void update_by_adam(Invocation& call) {
   T* new_w = output(call, 0, weight.dtype(), weight.dims()).template data<T>();
   T* new_m = output(call, 1, weight.dtype(), weight.dims()).template data<T>();
   T* new_v = output(call, 2, weight.dtype(), weight.dims()).template data<T>();
-  parallel_for(weight.size(), cheap_grain, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(weight.size(), cheap_grain, [=](std::int64_t begin, std::int64_t end) {
+    const functors::Adam<T> update = adam;
+    // More arrays than the compiler would compare for overlaps; each element depends on those of its own index only.
+#pragma omp simd
     for (std::int64_t i = begin; i < end; ++i) {
       T first_moment = m[i];
       T second_moment = v[i];
-      new_w[i] = adam(w[i], g[i], first_moment, second_moment);
+      new_w[i] = update(w[i], g[i], first_moment, second_moment);
       new_m[i] = first_moment;
       new_v[i] = second_moment;
     }

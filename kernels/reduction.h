@@ -87,14 +87,18 @@ class Reduction {
   template <typename T>
   static State reduce_long_run(const T* source, std::int64_t count) {
     constexpr std::int64_t block = 16384;
-    std::vector<State> parts(static_cast<std::size_t>((count + block - 1) / block), Reducer::empty());
+    // Not a vector of State: where that is bool, threads would write to bits of one byte.
+    struct Part {
+      State state;
+    };
+    std::vector<Part> parts(static_cast<std::size_t>((count + block - 1) / block));
     parallel_for(static_cast<std::int64_t>(parts.size()), 2, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t b = first; b < last; ++b) {
-        parts[static_cast<std::size_t>(b)] = reduce_run(source + b * block, std::min(block, count - b * block));
+        parts[static_cast<std::size_t>(b)].state = reduce_run(source + b * block, std::min(block, count - b * block));
       }
     });
     State state = Reducer::empty();
-    for (const State& part : parts) Reducer::merge(state, part);
+    for (const Part& part : parts) Reducer::merge(state, part.state);
     return state;
   }
 

@@ -34,9 +34,11 @@ struct LaneStatistics {
   double sum[block];  // of exp(x - largest)
 };
 
-/// NaN spreads through its lane by the exponentials, whether or not it became the largest.
+/// NaN spreads through its lane by the exponentials, whether or not it became the largest. Where `powers` is not null,
+/// exp(x - largest) is kept there, in the layout of the source.
 template <typename T>
-void gather_statistics(const T* source, const AxisView& view, std::int64_t count, LaneStatistics<Compute<T>>& lanes) {
+void gather_statistics(const T* source, const AxisView& view, std::int64_t count, LaneStatistics<Compute<T>>& lanes,
+                       Compute<T>* powers) {
   using C = Compute<T>;
   std::fill(lanes.largest, lanes.largest + count, -std::numeric_limits<C>::infinity());
   std::fill(lanes.sum, lanes.sum + count, 0.0);
@@ -45,9 +47,11 @@ void gather_statistics(const T* source, const AxisView& view, std::int64_t count
     for (std::int64_t i = 0; i < count; ++i) lanes.largest[i] = std::max(lanes.largest[i], load(row[i]));
   }
   for (std::int64_t k = 0; k < view.extent; ++k) {
-    const T* row = source + k * view.inner;
+    const std::int64_t row = k * view.inner;
     for (std::int64_t i = 0; i < count; ++i) {
-      lanes.sum[i] += static_cast<double>(std::exp(load(row[i]) - lanes.largest[i]));
+      const C power = std::exp(load(source[row + i]) - lanes.largest[i]);
+      lanes.sum[i] += static_cast<double>(power);
+      if (powers != nullptr) powers[row + i] = power;
     }
   }
 }
@@ -55,13 +59,17 @@ void gather_statistics(const T* source, const AxisView& view, std::int64_t count
 template <typename T>
 void softmax(const T* source, const AxisView& view, T* target) {
   for_each_lane_block(view, [&](std::int64_t offset, std::int64_t count) {
-    LaneStatistics<Compute<T>> lanes;
-    gather_statistics(source + offset, view, count, lanes);
+    using C = Compute<T>;
+    LaneStatistics<C> lanes;
+    C* powers = nullptr;
+    if constexpr (!is_half<T>) powers = target + offset;  // a 16-bit float would round them
+    gather_statistics(source + offset, view, count, lanes, powers);
     for (std::int64_t k = 0; k < view.extent; ++k) {
-      const std::int64_t row = offset + k * view.inner;
+      const std::int64_t row = k * view.inner;
       for (std::int64_t i = 0; i < count; ++i) {
-        const auto power = std::exp(load(source[row + i]) - lanes.largest[i]);
-        target[row + i] = static_cast<T>(static_cast<Compute<T>>(power / lanes.sum[i]));
+        const C power =
+            powers != nullptr ? powers[row + i] : std::exp(load(source[offset + row + i]) - lanes.largest[i]);
+        target[offset + row + i] = static_cast<T>(static_cast<C>(power / lanes.sum[i]));
       }
     }
   });
@@ -70,13 +78,14 @@ void softmax(const T* source, const AxisView& view, T* target) {
 template <typename T>
 void log_softmax_of_any(const T* source, const AxisView& view, T* target) {
   for_each_lane_block(view, [&](std::int64_t offset, std::int64_t count) {
-    LaneStatistics<Compute<T>> lanes;
-    gather_statistics(source + offset, view, count, lanes);
+    using C = Compute<T>;
+    LaneStatistics<C> lanes;
+    gather_statistics(source + offset, view, count, lanes, static_cast<C*>(nullptr));
     for (std::int64_t i = 0; i < count; ++i) lanes.sum[i] = lanes.largest[i] + std::log(lanes.sum[i]);
     for (std::int64_t k = 0; k < view.extent; ++k) {
       const std::int64_t row = offset + k * view.inner;
       for (std::int64_t i = 0; i < count; ++i) {
-        target[row + i] = static_cast<T>(static_cast<Compute<T>>(load(source[row + i]) - lanes.sum[i]));
+        target[row + i] = static_cast<T>(static_cast<C>(load(source[row + i]) - lanes.sum[i]));
       }
     }
   });

@@ -291,7 +291,9 @@ TEST_CASE("two steps of AdamUpdate, with decay in the gradient and decoupled") {
         {{0.44493794240963, -1.0663164842927, 1.7584775477122},
          {-0.077500019073486, -0.032500006556511, 0.21000004649162},
          {0.0010624238223433, 0.00026537158662077, 0.0028102138481136}}}}};
-  for (const auto& [attributes, steps] : cases) {
+  for (const auto& entry : cases) {
+    const std::string& attributes = entry.first;
+    const std::vector<Step>& steps = entry.second;
     for (const DataType dtype : training_types) {
       const Tensor zeros = tensor_of({0, 0, 0}, dtype);
       Arrays state = {{"new_w", tensor_of(initial_weight, dtype)}, {"new_m", zeros}, {"new_v", zeros}};

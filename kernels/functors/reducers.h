@@ -15,26 +15,33 @@ template <typename C>
 using Wide = std::conditional_t<std::is_floating_point_v<C>, double, std::uint64_t>;
 
 template <typename C>
+ORT_TRAIN_HOST_DEVICE Wide<C> widen(C x) {
+  if constexpr (std::is_signed_v<C> && std::is_integral_v<C>) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(x));
+  } else {
+    return static_cast<Wide<C>>(x);
+  }
+}
+
+template <typename C>
 ORT_TRAIN_HOST_DEVICE Wide<C> magnitude(C x) {
   if constexpr (std::is_floating_point_v<C>) {
-    return std::fabs(static_cast<double>(x));
+    return std::fabs(widen(x));
   } else {
-    const auto wide = static_cast<std::uint64_t>(x);
-    return x < C(0) ? std::uint64_t{0} - wide : wide;
+    return x < C(0) ? std::uint64_t{0} - widen(x) : widen(x);
   }
 }
 
 template <typename C>
 ORT_TRAIN_HOST_DEVICE Wide<C> square(C x) {
-  const auto wide = static_cast<Wide<C>>(x);
-  return wide * wide;
+  return widen(x) * widen(x);
 }
 
 template <typename C>
 struct SumReducer {
   using State = Wide<C>;
   ORT_TRAIN_HOST_DEVICE static State empty() { return 0; }
-  ORT_TRAIN_HOST_DEVICE static void add(State& state, C x) { state += static_cast<State>(x); }
+  ORT_TRAIN_HOST_DEVICE static void add(State& state, C x) { state += widen(x); }
   ORT_TRAIN_HOST_DEVICE static void merge(State& state, const State& other) { state += other; }
   ORT_TRAIN_HOST_DEVICE static C finish(State state, std::int64_t) { return static_cast<C>(state); }
 };
@@ -58,7 +65,7 @@ template <typename C>
 struct ProductReducer {
   using State = Wide<C>;
   ORT_TRAIN_HOST_DEVICE static State empty() { return 1; }
-  ORT_TRAIN_HOST_DEVICE static void add(State& state, C x) { state *= static_cast<State>(x); }
+  ORT_TRAIN_HOST_DEVICE static void add(State& state, C x) { state *= widen(x); }
   ORT_TRAIN_HOST_DEVICE static void merge(State& state, const State& other) { state *= other; }
   ORT_TRAIN_HOST_DEVICE static C finish(State state, std::int64_t) { return static_cast<C>(state); }
 };
