@@ -11,7 +11,7 @@ namespace {
 /// Reads fields of a map and names the file in every error.
 class Fields {
  public:
-  Fields(YAML::Node map, std::string origin) : map_(std::move(map)), origin_(std::move(origin)) {
+  Fields(const YAML::Node& map, std::string origin) : map_(map), origin_(std::move(origin)) {
     if (!map_.IsMap()) fail(origin_, ": expected a map of fields");
   }
 

@@ -15,8 +15,8 @@ namespace ort_train::training {
 class ConfigValue {
  public:
   /// `origin` is the file, or empty for the command line; `name` is the key or the option.
-  ConfigValue(YAML::Node node, std::string name, std::string origin)
-      : node_(std::move(node)), name_(std::move(name)), origin_(std::move(origin)) {}
+  ConfigValue(const YAML::Node& node, std::string name, std::string origin)
+      : node_(node), name_(std::move(name)), origin_(std::move(origin)) {}
 
   const std::string& name() const { return name_; }
   bool is_map() const { return node_.IsMap(); }
