@@ -358,6 +358,19 @@ TEST_CASE("arrays come from an archive, a folder, or one file with its neighbour
   }
 }
 
+TEST_CASE("the only array that is no label is the input, whatever its name") {
+  const TemporaryFolder folder;
+  const Tensor x = Tensor::of<float>({2, 1}, {1, 2}), label = Tensor::of<std::int64_t>({2}, {1, 0});
+  write_npz(folder / "d.npz", {{"image", x}, {"label", label}});
+  DatasetSpec spec = spec_of(folder / "d.npz");
+  spec.validation_fraction = 0.0;
+  const Splits splits = open_dataset(spec);
+  REQUIRE(splits.training->fields().size() == 2);
+  CHECK(splits.training->fields()[0].name == "image");
+  CHECK(splits.training->fields()[1].name == "label");
+  CHECK(splits.training->fields()[1].role == FieldRole::label);
+}
+
 TEST_CASE("several inputs and labels are chosen by name, and an input may be its own label") {
   const TemporaryFolder folder;
   write_npz(folder / "d.npz", {{"left", Tensor(DataType::float32, {6, 2})},
@@ -405,7 +418,8 @@ TEST_CASE("wrong arrays give a sentence") {
               "differ in length: 'x' has 4 samples and 'y' has 5");
   CHECK_ERROR(open({{"x", Tensor(DataType::float32, {0, 2})}}), "is empty");
   CHECK_ERROR(open({{"x", Tensor::scalar<float>(1)}}), "is a single number");
-  CHECK_ERROR(open({{"a", Tensor(DataType::float32, {1})}}), "has no array 'x'; it has 'a'");
+  CHECK_ERROR(open({{"b", Tensor::of<float>({1}, {1})}, {"a", Tensor(DataType::float32, {1})}}),
+              "has no array 'x'; it has 'a'");
   CHECK_ERROR(open({}), "it has no array at all");
   write(folder / "d.npz", "no archive");
   CHECK_ERROR(open_dataset(spec_of(folder / "d.npz")), "d.npz");

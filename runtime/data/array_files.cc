@@ -41,6 +41,13 @@ class ArrayCollection {
 
   const std::string& origin() const { return origin_; }
 
+  /// "x" by convention; else the only array that is no label.
+  std::string default_input() const {
+    std::vector<std::string> candidates = names_;
+    std::erase_if(candidates, [](const std::string& name) { return name == "y" || name == "label"; });
+    return !has("x") && candidates.size() == 1 ? candidates.front() : "x";
+  }
+
  private:
   std::string list_of_names() const {
     std::string list;
@@ -77,8 +84,10 @@ bool has_all(const ArrayCollection& collection, const ArrayNames& names, const s
 
 Splits open_collection(const std::filesystem::path& path, ArrayNames names) {
   ArrayCollection collection(path);
-  if (names.inputs.empty()) names.inputs = {path.extension() == ".npy" ? path.stem().string() : "x"};
+  if (names.inputs.empty())
+    names.inputs = {path.extension() == ".npy" ? path.stem().string() : collection.default_input()};
   if (names.labels.empty() && (collection.has("y") || collection.has("y_train"))) names.labels = {"y"};
+  if (names.labels.empty() && collection.has("label")) names.labels = {"label"};
   if (has_all(collection, names, "") || !has_all(collection, names, "_train")) {
     return {make_dataset(collection, names, ""), nullptr};
   }

@@ -18,6 +18,8 @@ struct ArrayNames {
 /// Arrays by name: an `.npz` archive, a folder of `.npy` files (the name is the file's), or one `.npy` file with its
 /// neighbours (it is then the default input). The first axis of every array counts the samples.
 ///
+/// Default names are "x" (or the only array that is no label) and "y" or "label".
+///
 /// When the archive has `NAME_train` for every name, those are the training set, and `NAME_validation`, `NAME_val` or
 /// `NAME_test` the validation set. A folder may also hold `train.npz` and `validation.npz`, `val.npz` or `test.npz`.
 /// In every other case all samples are training samples.
