@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -83,15 +84,19 @@ class KernelComparison {
       if (entry.op_type == op_type) {
         INFO(op_type, " ran ", entry.kernel);
         CHECK(entry.kernel != "plain");
+        kernels_[op_type].insert(entry.kernel);
       }
     }
     for (const auto& [name, expected] : plain) compare(name, expected, fast.at(name), tolerance);
     const Results again = run({}, nullptr);
-    for (const auto& [name, expected] : fast) {
-      INFO(op_type, ": a second run gave other bits of ", name);
-      CHECK(expected.identical(again.at(name)));
+    for (const auto& result : fast) {
+      INFO(op_type, ": a second run gave other bits of ", result.first);
+      CHECK(result.second.identical(again.at(result.first)));
     }
   }
+
+  /// Whether `check` saw a node of that type run that kernel.
+  bool ran(const std::string& op_type, const std::string& kernel) { return kernels_[op_type].count(kernel) != 0; }
 
   static constexpr std::uint32_t seed = 5;
 
@@ -139,6 +144,7 @@ class KernelComparison {
   graph::Graph graph_;
   graph::Builder builder_;
   std::map<std::string, Tensor> feeds_;
+  std::map<std::string, std::set<std::string>> kernels_;
   std::mt19937 random_{seed};
 };
 

@@ -80,6 +80,35 @@ TEST_CASE("ConvGradInput") {
   }
 }
 
+TEST_CASE("Winograd's algorithm for 3x3 kernels") {
+  const std::vector<ConvolutionCase> cases = {{{2, 32, 16, 16}, 48, {3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}},
+                                              {{3, 64, 15, 15}, 32, {3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}},
+                                              {{5, 48, 7, 7}, 64, {3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}},
+                                              {{2, 32, 12, 18}, 32, {3, 3}, {1, 1}, {0, 0, 0, 0}, {1, 1}},
+                                              {{1, 32, 12, 11}, 32, {3, 3}, {1, 1}, {0, 1, 2, 1}, {1, 1}}};
+  for (const ConvolutionCase& test : cases) {
+    INFO("x ", to_string(test.x), " weight ", to_string(weight_dims(test)));
+    KernelComparison comparison;
+    graph::Builder& builder = comparison.builder();
+    Attributes attributes = attributes_of(test);
+    Value* w = comparison.parameter(weight_dims(test));
+    comparison.output(
+        builder.emit("Conv", {comparison.input(test.x), w, comparison.parameter({test.outputs})}, attributes));
+    comparison.output(builder.emit("Conv", {comparison.blocked(test.x), w}, attributes));
+    attributes["input_shape"] = test.x;
+    comparison.output(builder.emit_training("ConvGradInput", {comparison.input(output_dims(test)), w}, attributes));
+    comparison.check("Conv");
+    comparison.check("ConvGradInput");
+#ifdef __x86_64__
+    // Elsewhere channels do not come in blocks of 16.
+    if (__builtin_cpu_supports("avx512dq")) {
+      CHECK(comparison.ran("Conv", "own winograd"));
+      CHECK(comparison.ran("ConvGradInput", "own winograd"));
+    }
+#endif
+  }
+}
+
 TEST_CASE("ConvGradWeight") {
   for (const ConvolutionCase& test : convolution_cases()) {
     INFO("x ", to_string(test.x), " weight ", to_string(weight_dims(test)));
@@ -329,7 +358,8 @@ TEST_CASE("MatMul") {
   const std::vector<std::pair<Dims, Dims>> cases = {{{5, 11}, {11, 7}},           {{2, 3, 5, 11}, {11, 7}},
                                                     {{2, 3, 5, 4}, {2, 3, 4, 6}}, {{3, 5, 4}, {2, 1, 4, 6}},
                                                     {{5, 4}, {3, 4, 6}},          {{1, 1}, {1, 1}}};
-  for (const auto& [a, b] : cases) {
+  for (const auto& operands : cases) {
+    const Dims &a = operands.first, &b = operands.second;
     INFO(to_string(a), " x ", to_string(b));
     KernelComparison comparison;
     comparison.output(comparison.builder().emit("MatMul", {comparison.input(a), comparison.input(b)}));

@@ -52,8 +52,8 @@ TEST_CASE("random plans stay near the lower bound") {
 }
 
 TEST_CASE("a chain of equal arrays needs two of them") {
-  std::vector<Interval> chain;
-  for (int i = 0; i < 10; ++i) chain.push_back({1024, i, i + 1});
+  std::vector<Interval> chain(10);
+  for (int i = 0; i < 10; ++i) chain[static_cast<std::size_t>(i)] = {1024, i, i + 1};
   check_plan(chain);
   CHECK(plan_memory(chain).bytes == 2048);
 }

@@ -28,6 +28,7 @@ bool is_view_only(const Instruction& instruction) {
 CpuExecutable::CpuExecutable(const graph::Graph& graph, std::shared_ptr<CpuState> state, const Context& context,
                              const CompileOptions& options)
     : graph_(graph.clone()), state_(std::move(state)), context_(context), options_(options) {
+  context_.winograd = options_.winograd;
   omp_set_num_threads(context_.threads);
   program_ = select_kernels(*graph_, *state_, context_, options_.plain_kernels);
   add_new_states();

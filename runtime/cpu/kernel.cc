@@ -23,6 +23,7 @@ Format plain_format(const graph::Value* value) {
 
 std::vector<Format> plain_formats(const std::vector<graph::Value*>& values) {
   std::vector<Format> formats;
+  formats.reserve(values.size());
   for (const graph::Value* value : values) formats.push_back(plain_format(value));
   return formats;
 }

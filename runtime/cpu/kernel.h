@@ -20,6 +20,8 @@ struct Context {
   /// Channels in a block of the layout that convolutions like best on this processor: 16 or 8, 0 for row-major. Only
   /// kernels whose inputs leave them the choice need it.
   std::int64_t channel_block = 0;
+  /// Winograd's algorithm for 3x3 convolutions (see kernels/winograd.h).
+  bool winograd = false;
 };
 
 /// Where the arrays of one instruction lie; null where an input or output is left out.

@@ -229,7 +229,7 @@ bool fits(const Request& request, const Format& format) {
 // Of the given inputs the first that is channel-blocked without padding, else row-major.
 Format choose_format(const Request& request, const std::vector<std::size_t>& candidates) {
   for (const std::size_t index : candidates) {
-    const Format format = request.input(index);
+    Format format = request.input(index);
     if (format.channel_block() != 0 && !format.has_padding()) return format;
   }
   return request.plain_input(0);

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "runtime/cpu/kernel.h"
+#include "runtime/cpu/kernels/winograd.h"
 #include "runtime/cpu/onednn_kernel.h"
 
 namespace ort_train::runtime::cpu {
@@ -104,6 +105,16 @@ dnnl::convolution_forward::primitive_desc forward_hint(const Request& request, c
           geometry.padding_end};
 }
 
+bool is_small_dense_window(const Geometry& geometry, const Dims& weight) {
+  return weight.size() == 4 && weight[2] == 3 && weight[3] == 3 && geometry.group == 1 &&
+         geometry.strides == Dims{1, 1} && geometry.dilations == Dims{0, 0};
+}
+
+// Seen from the forward convolution of X to Y, or from the one that turns dY into dX: the other way round.
+WinogradShape winograd_shape(const Dims& from, const Dims& to, std::int64_t pad_top, std::int64_t pad_left) {
+  return {from[0], from[1], to[1], from[2], from[3], to[2], to[3], pad_top, pad_left};
+}
+
 std::unique_ptr<Kernel> make_convolution(const Request& request) {
   const Format x = request.input(0), y = request.plain_output(0);
   if (!is_float32_image(request, x.dims()) || y.size() == 0) return nullptr;
@@ -111,8 +122,14 @@ std::unique_ptr<Kernel> make_convolution(const Request& request) {
   if (!geometry) return nullptr;
   const Dims weight = request.plain_input(1).dims();
   const bool has_bias = request.has_input(2);
-  const Desc bias = has_bias ? request.plain_input(2).desc() : Desc();
+  if (is_small_dense_window(*geometry, weight)) {
+    const auto shape = winograd_shape(x.dims(), y.dims(), geometry->padding_begin[0], geometry->padding_begin[1]);
+    if (winograd_fits(shape, request.context)) {
+      return make_winograd(request, shape, WinogradUse::forward, has_bias);
+    }
+  }
 
+  const Desc bias = has_bias ? request.plain_input(2).desc() : Desc();
   std::vector<Layouts> layouts;
   if (!x.is_plain()) layouts.push_back({x.desc(), any_layout(y.dims())});
   layouts.push_back({any_layout(x.dims()), any_layout(y.dims())});
@@ -144,6 +161,13 @@ std::unique_ptr<Kernel> make_gradient_of_input(const Request& request) {
   const auto geometry = geometry_of(request.node, dx.dims().size() - 2);
   if (!geometry) return nullptr;
   const Dims weight = request.plain_input(1).dims(), grouped_weight = grouped(weight, geometry->group);
+  if (is_small_dense_window(*geometry, weight)) {
+    const auto shape =
+        winograd_shape(dy.dims(), dx.dims(), 2 - geometry->padding_begin[0], 2 - geometry->padding_begin[1]);
+    if (winograd_fits(shape, request.context)) {
+      return make_winograd(request, shape, WinogradUse::gradient_of_input, false);
+    }
+  }
 
   using Primitive = dnnl::convolution_backward_data::primitive_desc;
   const auto primitive = first_fast<Primitive>(candidates(request, dx, dy, false, true), [&](const Layouts& pair) {

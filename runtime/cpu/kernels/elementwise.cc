@@ -12,7 +12,7 @@ namespace functors = ort_train::kernels::functors;
 
 Format common_format(const Request& request, const std::vector<std::size_t>& candidates, bool keeps_zeros) {
   for (const std::size_t index : candidates) {
-    const Format format = request.input(index);
+    Format format = request.input(index);
     if (!format.is_plain() && (keeps_zeros || !format.has_padding())) return format;
   }
   return request.plain_input(candidates.front());

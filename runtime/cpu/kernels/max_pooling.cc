@@ -169,7 +169,7 @@ Format like(const Format& y, const Format& x) {
 
 // The format for X: channel-blocked where one of the given inputs is, and the channels need no padding.
 Format choose_format(const Request& request, std::size_t x, const std::vector<std::size_t>& candidates) {
-  const Format plain = request.plain_input(x);
+  Format plain = request.plain_input(x);
   for (const std::size_t index : candidates) {
     const std::int64_t block = request.input(index).channel_block();
     if (block != 0 && plain.dims()[1] % block == 0) return Format::of(channel_blocked_desc(plain.dims(), block));
