@@ -22,6 +22,7 @@ void redirect(int descriptor, const std::string& path) {
 
 pid_t start(const std::vector<std::string>& arguments, const std::string& output, const std::string& errors) {
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
   const pid_t process = fork();

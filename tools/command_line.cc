@@ -170,7 +170,10 @@ class Parser {
     });
     if (unknown == extra.end()) fail_usage(error.what(), "; ort-train --help lists the options");
     std::vector<std::string> known = {"config", "help", "version"};
-    for (const training::OptionInfo& option : training::options()) known.push_back(option.name);
+    for (const training::OptionInfo& option : training::options()) {
+      known.push_back(option.name);
+      known.insert(known.end(), option.aliases.begin(), option.aliases.end());
+    }
     const std::string typed = unknown->substr(0, unknown->find('='));
     const std::string name = typed.substr(std::min(typed.find_first_not_of('-'), typed.size()));
     const std::string meant = training::closest(training::normalized_key(name), known);

@@ -118,7 +118,7 @@ bool ConfigValue::boolean() const {
 }
 
 std::string ConfigValue::word(const std::vector<std::string>& words) const {
-  const std::string value = string();
+  std::string value = string();
   if (std::find(words.begin(), words.end(), value) != words.end()) return value;
   const std::string meant = closest(value, words);
   fail(text("'", name_, "' must be one of ", joined(words), ", not '", value, "'",
