@@ -1,5 +1,6 @@
 // Times training steps of a model on random data and shows where the time goes:
-//     training_step MODEL.onnx [--batch 64] [--steps 12] [--threads 0] [--plain] [--evaluate] [--all]
+//     training_step MODEL.onnx [--batch 64] [--steps 12] [--threads 0] [--plain] [--direct] [--evaluate] [--all]
+// --direct: no Winograd convolutions; --plain: only the host kernels of kernels/.
 // One line of JSON on standard output; with --all every instruction on standard error, else the sum over each operator.
 #include <algorithm>
 #include <chrono>
@@ -23,7 +24,7 @@ struct Arguments {
   std::string model;
   std::int64_t batch = 64;
   int steps = 12, threads = 0;
-  bool plain = false, evaluate = false, all = false;
+  bool plain = false, direct = false, evaluate = false, all = false;
 };
 
 Arguments parse(int count, char** values) {
@@ -39,6 +40,8 @@ Arguments parse(int count, char** values) {
       arguments.threads = number();
     } else if (word == "--plain") {
       arguments.plain = true;
+    } else if (word == "--direct") {
+      arguments.direct = true;
     } else if (word == "--evaluate") {
       arguments.evaluate = true;
     } else if (word == "--all") {
@@ -101,8 +104,8 @@ int run(const Arguments& arguments) {
   const auto graph = arguments.evaluate ? passes::build_evaluation_graph(*model, spec, dims)
                                         : passes::build_training_graph(*model, spec, dims);
   const auto device = runtime::make_cpu_device(arguments.threads);
-  const auto executable =
-      device->compile(*graph, device->make_state(), {.plain_kernels = arguments.plain, .profile = true});
+  const auto executable = device->compile(
+      *graph, device->make_state(), {.plain_kernels = arguments.plain, .winograd = !arguments.direct, .profile = true});
   std::mt19937 random(1);
   for (const graph::Value* input : graph->inputs()) {
     executable->set_input(input->name(), random_elements(*input, random));
