@@ -8,13 +8,13 @@ using namespace ort_train;
 
 TEST_CASE("every operator of the training domain has a kernel") {
   for (const std::string& op_type : graph::training_operators()) {
-    CHECK_MESSAGE(kernels::find_kernel(op_type, graph::training_domain) != nullptr, op_type);
+    CHECK_MESSAGE((kernels::find_kernel(op_type, graph::training_domain) != nullptr), op_type);
   }
 }
 
 TEST_CASE("every operator with a gradient rule has a kernel") {
   for (const auto& [domain, op_type] : passes::registered_gradient_rules()) {
-    CHECK_MESSAGE(kernels::find_kernel(op_type, domain) != nullptr, op_type);
+    CHECK_MESSAGE((kernels::find_kernel(op_type, domain) != nullptr), op_type);
   }
 }
 
