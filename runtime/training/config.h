@@ -68,6 +68,7 @@ struct TrainingConfig {
   std::filesystem::path resume;             ///< a checkpoint file, or a folder of them; empty: from the start
 
   std::int64_t threads = 0;  ///< 0: one a core
+  bool winograd = true;      ///< see runtime::CompileOptions
   std::string device = "cpu";
   std::int64_t gpus = 0;  ///< how many; 0: train on the CPU
   std::int64_t replicas = 1;

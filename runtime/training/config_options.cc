@@ -125,6 +125,12 @@ const std::vector<Option>& table() {
        [](TrainingConfig& c, const ConfigValue& v) { c.quiet = v.boolean(); }},
       {{"threads", {}, machine, "N", "threads of the CPU (default: one a core)"},
        [](TrainingConfig& c, const ConfigValue& v) { c.threads = v.integer(0); }},
+      {{"winograd",
+        {},
+        machine,
+        "BOOL",
+        "3x3 convolutions of a training step by Winograd's algorithm: faster, rounding of 1e-6 (default true)"},
+       [](TrainingConfig& c, const ConfigValue& v) { c.winograd = v.boolean(); }},
       {{"device", {}, machine, "NAME", "cpu or cuda (default cpu)"},
        [](TrainingConfig& c, const ConfigValue& v) {
          c.device = v.word({"cpu", "cuda"});

@@ -4,8 +4,9 @@
 
 namespace ort_train::training {
 
-CompiledGraph::CompiledGraph(const graph::Graph& graph, runtime::Device& device, std::shared_ptr<runtime::State> state)
-    : executable_(device.compile(graph, std::move(state))) {
+CompiledGraph::CompiledGraph(const graph::Graph& graph, runtime::Device& device, std::shared_ptr<runtime::State> state,
+                             const runtime::CompileOptions& options)
+    : executable_(device.compile(graph, std::move(state), options)) {
   for (const graph::Value* input : graph.inputs()) input_dims_[input->name()] = input->dims();
 }
 
@@ -18,11 +19,12 @@ void CompiledGraph::set_input(const std::string& name, const Tensor& elements) {
 }
 
 Program::Program(const graph::Graph& model, passes::TrainingSpec spec, std::map<std::string, Dims> sample_dims,
-                 std::unique_ptr<runtime::Device> device)
+                 std::unique_ptr<runtime::Device> device, bool winograd)
     : model_(model),
       spec_(std::move(spec)),
       sample_dims_(std::move(sample_dims)),
       device_(std::move(device)),
+      winograd_(winograd),
       state_(device_->make_state()) {}
 
 std::map<std::string, Dims> Program::input_dims(std::int64_t batch_size) const {
@@ -42,7 +44,8 @@ CompiledGraph& Program::training(std::int64_t batch_size) {
     // The stages of one graph are enough to look at.
     spec_.dump_folder.clear();
     for (const graph::Value* parameter : graph->trainable_parameters()) trainable_.insert(parameter->name());
-    compiled = std::make_unique<CompiledGraph>(*graph, *device_, state_);
+    compiled =
+        std::make_unique<CompiledGraph>(*graph, *device_, state_, runtime::CompileOptions{.winograd = winograd_});
   }
   return *compiled;
 }
@@ -51,7 +54,8 @@ CompiledGraph& Program::evaluation(std::int64_t batch_size) {
   std::unique_ptr<CompiledGraph>& compiled = evaluation_[batch_size];
   if (!compiled) {
     const auto graph = passes::build_evaluation_graph(model_, spec_, input_dims(batch_size));
-    compiled = std::make_unique<CompiledGraph>(*graph, *device_, state_);
+    // What is reported of a model is what any other runtime computes from its file, as closely as float32 allows.
+    compiled = std::make_unique<CompiledGraph>(*graph, *device_, state_, runtime::CompileOptions{.winograd = false});
   }
   return *compiled;
 }

@@ -16,7 +16,8 @@ namespace ort_train::training {
 /// An executable that knows which inputs its graph reads.
 class CompiledGraph {
  public:
-  CompiledGraph(const graph::Graph& graph, runtime::Device& device, std::shared_ptr<runtime::State> state);
+  CompiledGraph(const graph::Graph& graph, runtime::Device& device, std::shared_ptr<runtime::State> state,
+                const runtime::CompileOptions& options);
 
   /// Does nothing when the graph does not read `name`. An array of equal size but other extents is taken as it lies.
   void set_input(const std::string& name, const Tensor& elements);
@@ -32,9 +33,10 @@ class CompiledGraph {
 /// batch of an epoch); all share one state.
 class Program {
  public:
-  /// `sample_dims` gives the extents of one sample of each model input. Nothing is compiled yet.
+  /// `sample_dims` gives the extents of one sample of each model input; `winograd` is that of runtime::CompileOptions,
+  /// for training (evaluation never uses it). Nothing is compiled yet.
   Program(const graph::Graph& model, passes::TrainingSpec spec, std::map<std::string, Dims> sample_dims,
-          std::unique_ptr<runtime::Device> device);
+          std::unique_ptr<runtime::Device> device, bool winograd = true);
 
   /// Compiled on first use.
   CompiledGraph& training(std::int64_t batch_size);
@@ -57,6 +59,7 @@ class Program {
   passes::TrainingSpec spec_;
   std::map<std::string, Dims> sample_dims_;
   std::unique_ptr<runtime::Device> device_;
+  bool winograd_;
   std::shared_ptr<runtime::State> state_;
   std::map<std::int64_t, std::unique_ptr<CompiledGraph>> training_, evaluation_;
   std::set<std::string> trainable_;

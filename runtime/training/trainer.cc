@@ -43,7 +43,7 @@ Trainer::Trainer(TrainingConfig config, Task task)
     : config_(std::move(config)),
       task_(std::move(task)),
       program_(task_.model(), task_.spec(), task_.sample_dims(),
-               runtime::make_cpu_device(static_cast<int>(config_.threads))),
+               runtime::make_cpu_device(static_cast<int>(config_.threads)), config_.winograd),
       notes_(task_.notes()),
       last_epoch_(config_.epochs),
       totals_(task_.spec()),
