@@ -18,6 +18,7 @@ namespace {
 
 std::vector<Value*> loss_inputs(const Graph& graph, const std::vector<LossSpec>& losses) {
   std::vector<Value*> out;
+  out.reserve(losses.size());
   for (const LossSpec& loss : losses) out.push_back(graph.at(loss.output));
   return out;
 }

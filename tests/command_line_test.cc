@@ -290,9 +290,9 @@ std::map<std::string, Tensor> weights_of(const std::string& path) {
 void check_same_weights(const std::string& a, const std::string& b) {
   const auto left = weights_of(a), right = weights_of(b);
   REQUIRE(left.size() == right.size());
-  for (const auto& [name, elements] : left) {
-    CAPTURE(name);
-    CHECK(elements.identical(right.at(name)));
+  for (const auto& entry : left) {
+    CAPTURE(entry.first);
+    CHECK(entry.second.identical(right.at(entry.first)));
   }
 }
 

@@ -53,7 +53,9 @@ TEST_CASE("binary operators broadcast in both directions") {
                                                     {{}, {}},
                                                     {{300, 400}, {400}},
                                                     {{70, 7, 130}, {7, 1}}};
-  for (const auto& [left, right] : pairs) {
+  for (const auto& pair : pairs) {
+    const Dims& left = pair.first;
+    const Dims& right = pair.second;
     const Tensor a = grid(left, 1), b = grid(right, 2);
     INFO(to_string(left), " and ", to_string(right));
     const Dims dims = kernels::broadcast_dims(left, right);

@@ -140,10 +140,11 @@ TEST_CASE("the gradient of BatchNormalizationTraining agrees with finite differe
     const std::string attributes = "<epsilon = 0.01, activation = \"" + activation + "\">";
     const std::string forward = "y, m, v, mean, variance = ai.ort_train.BatchNormalizationTraining" + attributes +
                                 "(x, scale, b, running_mean, running_variance)";
-    const std::string y = activation.empty() ? "" : ", y";
+    std::string backward = "dx, dscale, db = ai.ort_train.BatchNormalizationGrad";
+    backward += attributes;
+    backward += activation.empty() ? "(dy, x, scale, mean, variance)" : "(dy, x, scale, mean, variance, y)";
     check_gradients({forward,
-                     "dx, dscale, db = ai.ort_train.BatchNormalizationGrad" + attributes +
-                         "(dy, x, scale, mean, variance" + y + ")",
+                     backward,
                      {{"x", sample({2, 3, 2, 2}, 1)},
                       {"scale", sample({3}, 2)},
                       {"b", sample({3}, 3)},

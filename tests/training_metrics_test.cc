@@ -8,6 +8,7 @@
 #include "runtime/training/loss_choice.h"
 #include "runtime/training/metrics.h"
 #include "runtime/training/task.h"
+#include "runtime/training/text_format.h"
 
 namespace ort_train::training {
 namespace {
@@ -39,6 +40,12 @@ passes::MetricSpec metric(const std::string& type) {
 }
 
 const Tensor scores = Tensor::of<float>({5, 3}, {9, 1, 2, 1, 9, 2, 3, 2, 1, 1, 2, 3, 3, 1, 2});
+
+TEST_CASE("seconds are printed in seconds, however few") {
+  CHECK(training::as_seconds(9.46e-5) == "0.00");
+  CHECK(training::as_seconds(3.456) == "3.46");
+  CHECK(training::as_seconds(158.2) == "158");
+}
 
 TEST_CASE("accuracy and top-k over batches of uneven size are those of all samples together") {
   TrainingConfig config;

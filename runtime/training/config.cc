@@ -1,5 +1,8 @@
 #include "runtime/training/config.h"
 
+#include <algorithm>
+#include <thread>
+
 #include "base/error.h"
 #include "runtime/cuda/device.h"
 
@@ -39,6 +42,10 @@ void check(const TrainingConfig& config) {
   check_curves(config.curves);
   if (config.checkpoint_every_steps > 0 && config.checkpoint.empty()) {
     fail_usage("'checkpoint_every_steps' needs 'checkpoint', the folder to write to");
+  }
+  const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  if (config.threads > 16 * cores) {
+    fail_usage("'threads' is ", config.threads, ", but this machine has ", cores, cores == 1 ? " core" : " cores");
   }
   if (config.replicas > 1) {
     fail_usage("this build trains one replica, and ", config.replicas,

@@ -74,7 +74,7 @@ void Progress::on_train_end(Trainer&, const FitResult& result) {
 
 std::string epoch_line(const Trainer& trainer, const EpochReport& report) {
   std::string line = text("epoch ", report.epoch, "/", report.epochs, ": ");
-  line += report.seconds < 10 ? as_figure(report.seconds).substr(0, 4) : text(std::lround(report.seconds));
+  line += as_seconds(report.seconds);
   line += " s, " + figures("", report.loss, trainer.metric_names(), report.metrics);
   if (report.validation_loss) {
     line += ", " + figures("val ", *report.validation_loss, trainer.metric_names(), report.validation_metrics);

@@ -44,4 +44,6 @@ std::string as_figure(double value) {
   return formatted("%.4f", value);
 }
 
+std::string as_seconds(double seconds) { return formatted(seconds < 10 ? "%.2f" : "%.0f", seconds); }
+
 }  // namespace ort_train::training

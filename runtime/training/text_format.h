@@ -18,4 +18,7 @@ std::string as_clock(double seconds);
 /// "1.4323": four digits after the point, or scientific where that would show nothing.
 std::string as_figure(double value);
 
+/// "0.03", "9.46", "158".
+std::string as_seconds(double seconds);
+
 }  // namespace ort_train::training

@@ -195,8 +195,8 @@ void Trainer::run_step(const data::Batch& batch) {
 void Trainer::check_finite(double loss) const {
   if (std::isfinite(loss)) return;
   fail("the loss became ", loss, " in step ", position_.step + 1, " of epoch ", position_.epoch + 1,
-       "; a lower learning rate, inputs of smaller scale or a larger batch usually help",
-       config_.checkpoint.empty() ? "" : "; the last checkpoint is still good");
+       "; a lower learning rate, inputs of smaller scale or a larger batch usually help, unless the data themselves ",
+       "hold numbers that are not finite", config_.checkpoint.empty() ? "" : "; the last checkpoint is still good");
 }
 
 void Trainer::finish_epoch(const std::optional<Evaluation>& validation, double seconds, double seconds_per_sample) {

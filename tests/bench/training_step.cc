@@ -89,6 +89,7 @@ void print_profile(const std::vector<runtime::ProfileEntry>& profile, bool all) 
                  entry.node.c_str());
   }
   std::vector<std::pair<double, std::string>> sorted;
+  sorted.reserve(sums.size());
   for (const auto& [name, milliseconds] : sums) sorted.emplace_back(milliseconds, name);
   std::sort(sorted.rbegin(), sorted.rend());
   for (const auto& [milliseconds, name] : sorted) std::fprintf(stderr, "%9.3f ms  %s\n", milliseconds, name.c_str());
