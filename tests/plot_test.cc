@@ -26,13 +26,13 @@ std::vector<std::string> labels_of(const Axis& axis) {
   return labels;
 }
 
+std::size_t offset_of(const RasterCanvas& canvas, int x, int y) {
+  return (static_cast<std::size_t>(y) * static_cast<std::size_t>(canvas.width()) + static_cast<std::size_t>(x)) * 3;
+}
+
 /// Red of the pixel: 255 on white and red, 0 on black.
-int red_at(const RasterCanvas& canvas, int x, int y) {
-  return canvas.pixels()[static_cast<std::size_t>((y * canvas.width() + x) * 3)];
-}
-int green_at(const RasterCanvas& canvas, int x, int y) {
-  return canvas.pixels()[static_cast<std::size_t>((y * canvas.width() + x) * 3 + 1)];
-}
+int red_at(const RasterCanvas& canvas, int x, int y) { return canvas.pixels()[offset_of(canvas, x, y)]; }
+int green_at(const RasterCanvas& canvas, int x, int y) { return canvas.pixels()[offset_of(canvas, x, y) + 1]; }
 
 Figure figure_of(const std::vector<double>& x, const std::vector<double>& y) {
   return {"Run <1> & more", {{"loss", "epoch", {{"training", x, y}}}}, 400, 300};

@@ -117,7 +117,7 @@ TEST_CASE("the loss is chosen by the model's output and the labels") {
                           (last == "column" ? "y = ReduceSum<keepdims = 1>(x)" : "y = " + last + "(x)") + " }");
     const data::Field field{"y", labels, {}, data::FieldRole::label, data::ImageLayout::none};
     std::string why;
-    const std::string type = choose_loss(*model, &field, why).type;
+    std::string type = choose_loss(*model, &field, why).type;
     CHECK_FALSE(why.empty());
     return type;
   };

@@ -41,10 +41,10 @@ std::vector<std::vector<double>> figures_of(const Trainer& trainer) {
 void check_identical(Trainer& a, Trainer& b) {
   const auto left = state_of(a), right = state_of(b);
   REQUIRE(left.size() == right.size());
-  for (const auto& [name, elements] : left) {
-    CAPTURE(name);
-    REQUIRE(right.count(name) == 1);
-    CHECK(elements.identical(right.at(name)));
+  for (const auto& entry : left) {
+    CAPTURE(entry.first);
+    REQUIRE(right.count(entry.first) == 1);
+    CHECK(entry.second.identical(right.at(entry.first)));
   }
   CHECK(figures_of(a) == figures_of(b));
 }

@@ -45,6 +45,7 @@ std::vector<std::string> infer(const std::string& op_type, const std::vector<std
   Graph graph;
   graph.opsets[""] = 21;
   std::vector<Value*> values;
+  values.reserve(inputs.size());
   for (const std::string& input : inputs) {
     values.push_back(input.empty() ? nullptr : graph.add_input(graph.unique_name("x"), type_from(input)));
   }
