@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <set>
 
 #include "base/error.h"
 #include "runtime/training/config_options.h"
@@ -87,16 +88,27 @@ class OptionFormatter : public CLI::Formatter {
   }
 };
 
-/// Whether an option means anything to a command that does not train.
-bool is_for_evaluation(const training::OptionInfo& option) {
-  static const std::vector<std::string> names = {"model", "data",    "validation",    "validation_split", "batch_size",
-                                                 "loss",  "metrics", "preprocessing", "threads",          "output"};
-  return std::find(names.begin(), names.end(), option.name) != names.end();
+/// Whether an option means anything to the command.
+bool is_for(const std::string& command, const training::OptionInfo& option) {
+  static const std::map<std::string, std::set<std::string>> known = {
+      {"evaluate",
+       {"data", "validation", "validation_split", "batch_size", "loss", "metrics", "preprocessing", "resume",
+        "threads"}},
+      {"predict", {"data", "batch_size", "preprocessing", "resume", "threads", "output"}}};
+  const auto found = known.find(command);
+  return found == known.end() || found->second.count(option.name) != 0;
+}
+
+std::string help_of(const training::OptionInfo& option, const std::string& command) {
+  if (command == "predict" && option.name == "output") return "archive for the model's outputs, .npz";
+  if (command != "train" && option.name == "resume") return "checkpoint of the run, for the mean and deviation it took";
+  return option.help;
 }
 
 class Parser {
  public:
-  explicit Parser(const std::string& command) : app_(title(command), "ort-train") {
+  explicit Parser(const std::string& command)
+      : app_(title(command), command == "train" ? "ort-train" : "ort-train " + command) {
     auto formatter = std::make_shared<OptionFormatter>();
     formatter->column_width(34);
     app_.formatter(formatter);
@@ -153,13 +165,13 @@ class Parser {
     if (option.value.empty()) {
       added = app_.add_flag(
           spellings(option), [&values](std::int64_t count) { values.assign(1, count > 0 ? "true" : "false"); },
-          wrapped(option.help));
+          wrapped(help_of(option, command)));
     } else {
-      added = app_.add_option(spellings(option), values, wrapped(option.help));
+      added = app_.add_option(spellings(option), values, wrapped(help_of(option, command)));
       added->type_size(1)->allow_extra_args(false)->type_name(option.value);
     }
     // An empty group keeps an option out of the help.
-    const bool shown = option.name != "model" && (command == "train" || is_for_evaluation(option));
+    const bool shown = option.name != "model" && is_for(command, option);
     added->group(shown ? option.group : "");
   }
 
