@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "graph/builder.h"
+#include "passes/scalar_input.h"
 
 namespace ort_train::passes {
 
@@ -12,11 +13,6 @@ using graph::Role;
 using graph::Value;
 
 namespace {
-
-Value* scalar_input(Graph& graph, const char* name, DataType dtype) {
-  Value* known = graph.find(name);
-  return known != nullptr ? known : graph.add_input(name, graph::Type(dtype, graph::Shape{}));
-}
 
 Value* add_slot(Graph& graph, const std::string& slot, const Value* parameter) {
   return graph.add_initializer(slot_name(slot, parameter->name()), Role::optimizer_slot,

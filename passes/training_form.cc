@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "graph/builder.h"
 #include "kernels/kernel.h"
+#include "passes/scalar_input.h"
 
 namespace ort_train::passes {
 
@@ -82,19 +83,14 @@ void remove_dropout(Node& node) {
   node.erase("seed");
 }
 
-Value* scalar_input(Graph& graph, const char* name) {
-  Value* value = graph.find(name);
-  return value != nullptr ? value : graph.add_input(name, graph::Type(DataType::int64, graph::Shape{}));
-}
-
 void to_training_dropout(Node& node, std::uint64_t seed, std::int64_t stream) {
   Graph& graph = node.graph();
   const auto ratio = static_cast<float>(dropout_ratio(node));
   if (!(ratio >= 0 && ratio < 1)) fail(describe(node), ": its ratio ", ratio, " should lie in [0, 1)");
   graph.opsets.emplace(std::string(graph::training_domain), 1);
   node.resize_inputs(1);
-  node.set_input(1, scalar_input(graph, step_input));
-  node.set_input(2, scalar_input(graph, first_sample_input));
+  node.set_input(1, scalar_input(graph, step_input, DataType::int64));
+  node.set_input(2, scalar_input(graph, first_sample_input, DataType::int64));
   node.rename_operator("TrainingDropout", std::string(graph::training_domain));
   node.set("ratio", ratio);
   node.set("seed", static_cast<std::int64_t>(seed));
