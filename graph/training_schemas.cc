@@ -88,6 +88,74 @@ void infer_sum_and_count(InferenceContext& context) {
   same_as_input(context, 0, 2);
 }
 
+void infer_same_as_inputs(InferenceContext& context) {
+  for (std::size_t output = 0; output < context.getNumOutputs(); ++output) same_as_input(context, output, output);
+}
+
+std::int64_t integer_of(InferenceContext& context, const std::string& attribute) {
+  const AttributeProto* value = context.getAttribute(attribute);
+  return value == nullptr ? 0 : value->i();
+}
+
+/// The elements of an input, cut into equal parts.
+void part_of_input(InferenceContext& context, std::size_t input, std::size_t output) {
+  if (output >= context.getNumOutputs() || !context.hasInput(input)) return;
+  element_type_of_input(context, input, output);
+  const auto& type = context.getInputType(input)->tensor_type();
+  const std::int64_t parts = integer_of(context, "parts");
+  if (parts < 1) fail_shape_inference("parts must be at least 1");
+  auto* extent = context.getOutputType(output)->mutable_tensor_type()->mutable_shape()->add_dim();
+  if (!type.has_shape()) return;
+  std::int64_t count = 1;
+  for (const auto& dim : type.shape().dim()) {
+    if (!dim.has_dim_value()) return;
+    count *= dim.dim_value();
+  }
+  extent->set_dim_value((count + parts - 1) / parts);
+}
+
+void infer_parts_of_inputs(InferenceContext& context) {
+  for (std::size_t output = 0; output < context.getNumOutputs(); ++output) part_of_input(context, output, output);
+}
+
+/// The shapes of all outputs stand in two lists: how many extents each has, and the extents one after the other.
+void infer_shape_list(InferenceContext& context) {
+  const AttributeProto* ranks = context.getAttribute("ranks");
+  const AttributeProto* extents = context.getAttribute("extents");
+  if (ranks == nullptr) return;
+  int next = 0;
+  for (std::size_t output = 0; output < context.getNumOutputs(); ++output) {
+    if (!context.hasInput(output) || static_cast<int>(output) >= ranks->ints_size()) return;
+    element_type_of_input(context, output, output);
+    auto* shape = context.getOutputType(output)->mutable_tensor_type()->mutable_shape();
+    for (std::int64_t axis = 0; axis < ranks->ints(static_cast<int>(output)); ++axis) {
+      if (extents == nullptr || next >= extents->ints_size()) fail_shape_inference("'extents' is too short");
+      shape->add_dim()->set_dim_value(extents->ints(next++));
+    }
+  }
+}
+
+void channels_of_input(InferenceContext& context, std::size_t input, std::size_t output) {
+  if (output >= context.getNumOutputs() || !context.hasInput(input)) return;
+  element_type_of_input(context, input, output);
+  const auto& type = context.getInputType(input)->tensor_type();
+  if (!type.has_shape()) return;
+  if (type.shape().dim_size() < 2) fail_shape_inference("the input has no channel axis");
+  *context.getOutputType(output)->mutable_tensor_type()->mutable_shape()->add_dim() = type.shape().dim(1);
+}
+
+void infer_channels(InferenceContext& context) {
+  for (std::size_t output = 0; output < context.getNumOutputs(); ++output) channels_of_input(context, 0, output);
+}
+
+void infer_label_count(InferenceContext& context) {
+  const AttributeProto* dtype = context.getAttribute("to");
+  if (dtype == nullptr) return;
+  auto* type = context.getOutputType(0)->mutable_tensor_type();
+  type->set_elem_type(static_cast<std::int32_t>(dtype->i()));
+  type->mutable_shape()->clear_dim();
+}
+
 void infer_sgd(InferenceContext& context) {
   same_as_input(context, 0, 0);
   same_as_input(context, 3, 1);
@@ -124,6 +192,10 @@ class TrainingSchema {
     schema_.TypeConstraint("I", label_types, "indices");
     return in("indices", "I");
   }
+  TrainingSchema& any_type(const std::string& variable) {
+    schema_.TypeConstraint(variable, OpSchema::all_tensor_types(), "any type");
+    return *this;
+  }
   TrainingSchema& integer(const std::string& name, std::int64_t fallback) {
     schema_.Attr(name, "", AttributeProto::INT, fallback);
     return *this;
@@ -138,6 +210,16 @@ class TrainingSchema {
   }
   TrainingSchema& string(const std::string& name, const std::string& fallback) {
     schema_.Attr(name, "", AttributeProto::STRING, fallback);
+    return *this;
+  }
+  TrainingSchema& required_integer(const std::string& name) {
+    schema_.Attr(name, "", AttributeProto::INT, true);
+    return *this;
+  }
+  /// One or more operands and as many results.
+  TrainingSchema& variadic(const std::string& input, const std::string& output) {
+    schema_.Input(inputs_++, input, "", "T", OpSchema::Variadic);
+    schema_.Output(outputs_++, output, "", "T", OpSchema::Variadic);
     return *this;
   }
   TrainingSchema& integers(const std::string& name, bool required) {
@@ -242,6 +324,44 @@ void register_normalization() {
       .real("epsilon", 1e-5F)
       .string("activation", "")
       .infer(infer_normalization_grad);
+  TrainingSchema("ChannelSum", "Sum over every axis but the channel axis 1.").in("X").out("sum").infer(infer_channels);
+  TrainingSchema("ChannelSquaredDeviation", "Sum of (X - mean)^2 over every axis but the channel axis 1.")
+      .in("X")
+      .in("mean")
+      .out("sum")
+      .infer(infer_channels);
+  TrainingSchema("BatchNormalizationGradSums",
+                 "Those parts of the gradient of BatchNormalizationTraining that are sums over the batch: with "
+                 "x^ = (X - batch_mean) / sqrt(batch_var + epsilon), dScale = sum of dY x^ and dB = sum of dY. With "
+                 "activation Relu, dY counts only where Y > 0.")
+      .in("dY")
+      .in("X")
+      .in("batch_mean")
+      .in("batch_var")
+      .optional_in("Y")
+      .out("dScale")
+      .out("dB")
+      .real("epsilon", 1e-5F)
+      .string("activation", "")
+      .infer(infer_channels);
+  TrainingSchema(
+      "BatchNormalizationGradInput",
+      "Gradient of BatchNormalizationTraining for X, from the sums over the batch: dX = scale / "
+      "sqrt(batch_var + epsilon) (dY - dB / count - x^ dScale / count), where count is the number of elements "
+      "a channel of the batch. With activation Relu, dY counts only where Y > 0.")
+      .in("dY")
+      .in("X")
+      .in("scale")
+      .in("batch_mean")
+      .in("batch_var")
+      .in("dScale")
+      .in("dB")
+      .optional_in("Y")
+      .out("dX")
+      .real("epsilon", 1e-5F)
+      .required_integer("count")
+      .string("activation", "")
+      .infer(infer_same_as_second);
   TrainingSchema("LayerNormalizationGrad", "Gradient of LayerNormalization.")
       .in("dY")
       .in("X")
@@ -286,9 +406,12 @@ void register_activations() {
         .integer("axis", -1)
         .infer(infer_same_as_first);
   }
-  TrainingSchema("TrainingDropout",
-                 "Dropout whose mask is a function of (seed, stream, step, first_sample + row, element), so that it "
-                 "does not depend on how the batch is split.")
+  TrainingSchema(
+      "TrainingDropout",
+      "Dropout whose mask is a function of (seed, stream, step, row, element), so that it does not depend on how "
+      "the batch is split. Rows are counted along axis 0 from first_sample. Where the batch lies along another "
+      "axis, `split_axis` names it, `split_extent` is its extent before the batch was split, and first_sample "
+      "is the place of its first index there.")
       .in("X")
       .in("step", "tensor(int64)")
       .in("first_sample", "tensor(int64)")
@@ -297,6 +420,8 @@ void register_activations() {
       .real("ratio", 0.5F)
       .integer("seed", 0)
       .integer("stream", 0)
+      .integer("split_axis", 0)
+      .integer("split_extent", 0)
       .infer(infer_training_dropout);
   TrainingSchema("DropoutGrad", "Gradient of TrainingDropout.")
       .in("dY")
@@ -352,7 +477,40 @@ void register_losses() {
   }
 }
 
+void register_collectives() {
+  TrainingSchema("AllReduce", "The sum of each operand over all replicas.")
+      .variadic("operands", "sums")
+      .infer(infer_same_as_inputs);
+  TrainingSchema("ReduceScatter",
+                 "Of the sum of each operand over all replicas, the part that belongs to this one: the elements in "
+                 "row-major order, filled up with zeros, in `parts` equal parts.")
+      .variadic("operands", "part_sums")
+      .required_integer("parts")
+      .infer(infer_parts_of_inputs);
+  TrainingSchema(
+      "AllGather",
+      "Whole arrays from the parts that the replicas have, the inverse of FlatPart. `ranks` holds the number "
+      "of extents of each array, `extents` all extents one after the other.")
+      .variadic("parts", "wholes")
+      .integers("ranks", true)
+      .integers("extents", false)
+      .infer(infer_shape_list);
+  TrainingSchema("FlatPart", "Part `index` of the elements in row-major order, filled up with zeros, in equal parts.")
+      .in("whole")
+      .out("part")
+      .required_integer("index")
+      .required_integer("parts")
+      .infer(infer_parts_of_inputs);
+}
+
 void register_metrics() {
+  TrainingSchema("LabelCount", "Number of labels that count; `to` is the element type of the result.")
+      .in("labels", "A")
+      .out("count")
+      .any_type("A")
+      .optional_integer("ignore_index")
+      .required_integer("to")
+      .infer(infer_label_count);
   TrainingSchema("TopKCorrect", "Number of labels among the k best scores, and number of labels.")
       .in("scores")
       .labels()
@@ -439,6 +597,7 @@ void register_training_schemas() {
     register_activations();
     register_losses();
     register_metrics();
+    register_collectives();
     register_optimizers();
     register_indexing();
   });
