@@ -166,6 +166,23 @@ std::int64_t Graph::opset(std::string_view domain) const {
   return found == opsets.end() ? 0 : found->second;
 }
 
+void Graph::swap(Graph& other) {
+  std::swap(name, other.name);
+  std::swap(metadata, other.metadata);
+  opsets.swap(other.opsets);
+  nodes_.swap(other.nodes_);
+  values_.swap(other.values_);
+  inputs_.swap(other.inputs_);
+  outputs_.swap(other.outputs_);
+  initializers_.swap(other.initializers_);
+  updates_.swap(other.updates_);
+  next_suffix_.swap(other.next_suffix_);
+  for (Graph* graph : {this, &other}) {
+    for (const auto& node : graph->nodes_) node->graph_ = graph;
+    for (const auto& [value_name, value] : graph->values_) value->graph_ = graph;
+  }
+}
+
 std::unique_ptr<Graph> Graph::clone() const {
   auto copy = std::make_unique<Graph>();
   copy->name = name;

@@ -162,6 +162,8 @@ class Graph {
   ~Graph();
 
   std::unique_ptr<Graph> clone() const;
+  /// Exchanges everything with another graph; nodes and values stay valid and go along.
+  void swap(Graph& other);
 
   std::string name = "graph";
   Metadata metadata;

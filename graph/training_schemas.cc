@@ -477,14 +477,20 @@ void register_losses() {
   }
 }
 
+// `ready` and `needed` are for the pass that joins collectives: the places, in the order of the undivided graph, of the
+// node that gives the operand and of the first one that reads the result.
 void register_collectives() {
   TrainingSchema("AllReduce", "The sum of each operand over all replicas.")
       .variadic("operands", "sums")
+      .optional_integer("ready")
+      .optional_integer("needed")
       .infer(infer_same_as_inputs);
   TrainingSchema("ReduceScatter",
                  "Of the sum of each operand over all replicas, the part that belongs to this one: the elements in "
                  "row-major order, filled up with zeros, in `parts` equal parts.")
       .variadic("operands", "part_sums")
+      .optional_integer("ready")
+      .optional_integer("needed")
       .required_integer("parts")
       .infer(infer_parts_of_inputs);
   TrainingSchema(
@@ -492,6 +498,8 @@ void register_collectives() {
       "Whole arrays from the parts that the replicas have, the inverse of FlatPart. `ranks` holds the number "
       "of extents of each array, `extents` all extents one after the other.")
       .variadic("parts", "wholes")
+      .optional_integer("ready")
+      .optional_integer("needed")
       .integers("ranks", true)
       .integers("extents", false)
       .infer(infer_shape_list);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "passes/collectives.h"
+
 namespace ort_train::passes {
 
 using graph::Graph;
@@ -36,6 +38,7 @@ class DeadCode {
 
   bool remove_if_dead(Node& node) {
     const auto& outputs = node.outputs();
+    if (is_collective(node)) return false;
     const bool alive = std::any_of(outputs.begin(), outputs.end(),
                                    [&](const Value* output) { return output != nullptr && is_alive(output); });
     if (!alive) {

@@ -3,6 +3,8 @@
 #include <map>
 #include <sstream>
 
+#include "passes/collectives.h"
+
 namespace ort_train::passes {
 
 using graph::Attribute;
@@ -81,7 +83,7 @@ bool merge_nodes(Graph& graph) {
   bool changed = false;
   std::map<std::string, Node*> first;
   for (Node* node : graph.node_list()) {
-    if (has_own_randomness(*node)) continue;
+    if (has_own_randomness(*node) || is_collective(*node)) continue;
     const auto [known, added] = first.emplace(key_of(*node), node);
     // A graph output keeps its name, so its node stays.
     if (added || has_graph_output(*node)) continue;

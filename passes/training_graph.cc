@@ -9,6 +9,7 @@
 #include "passes/attach_optimizer.h"
 #include "passes/autodiff.h"
 #include "passes/bind_shapes.h"
+#include "passes/bucket_all_reduce.h"
 #include "passes/canonicalize_windows.h"
 #include "passes/eliminate_dead_code.h"
 #include "passes/eliminate_duplicates.h"
@@ -18,7 +19,10 @@
 #include "passes/lower_transposed_convolution.h"
 #include "passes/mark_trainable.h"
 #include "passes/normalize_opset.h"
+#include "passes/partition_batch.h"
 #include "passes/preflight.h"
+#include "passes/shard_optimizer.h"
+#include "passes/synchronize_batch_normalization.h"
 #include "passes/training_form.h"
 
 namespace ort_train::passes {
@@ -111,6 +115,32 @@ void add_lowering_passes(Pipeline& pipeline) {
   pipeline.add<EliminateDeadCode>();
 }
 
+BatchInputs batch_inputs(const Graph& model, const TrainingSpec& spec, const std::map<std::string, Dims>& input_dims) {
+  BatchInputs batch;
+  for (const Value* input : model.inputs()) {
+    const auto axis = spec.batch_axes.find(input->name());
+    batch.axes[input->name()] = axis == spec.batch_axes.end() ? 0 : axis->second;
+    const Dims& dims = input_dims.at(input->name());
+    const auto place = static_cast<std::size_t>(batch.axes[input->name()]);
+    if (place >= dims.size()) {
+      fail("the input '", input->name(), "' has the extents ", to_string(dims), ", so no axis ", place,
+           " that could hold the samples");
+    }
+    batch.samples = dims[place];
+  }
+  return batch;
+}
+
+/// From the graph of the whole batch to that of one replica.
+void add_partition_passes(Pipeline& pipeline, const BatchInputs& batch, const Replication& replication) {
+  if (!replication.divides()) return;
+  pipeline.add<EliminateDeadCode>();
+  if (replication.statistics == Replication::Statistics::synchronized) pipeline.add<SynchronizeBatchNormalization>();
+  pipeline.add<PartitionBatch>(batch, replication);
+  if (replication.shard_optimizer) pipeline.add<ShardOptimizer>(replication.replicas, replication.rank);
+  pipeline.add<FoldConstants>();
+}
+
 void configure(Pipeline& pipeline, const TrainingSpec& spec) {
   for (const std::string& pass : spec.disabled_passes) pipeline.disable(pass);
   if (!spec.dump_folder.empty()) pipeline.dump_to(spec.dump_folder);
@@ -129,7 +159,7 @@ std::string slot_name(const std::string& slot, const std::string& parameter) {
 
 std::unique_ptr<Graph> build_training_graph(const Graph& model, const TrainingSpec& given,
                                             const std::map<std::string, Dims>& input_dims,
-                                            std::vector<Pipeline::Record>* records) {
+                                            const Replication& replication, std::vector<Pipeline::Record>* records) {
   const TrainingSpec spec = resolve(model, given);
   if (spec.losses.empty()) fail_usage("training needs a loss");
   std::unique_ptr<Graph> graph = model.clone();
@@ -143,9 +173,11 @@ std::unique_ptr<Graph> build_training_graph(const Graph& model, const TrainingSp
   pipeline.add<Autodiff>(spec.keep_gradients, gradients);
   pipeline.add<AttachOptimizer>(spec.optimizer, gradients);
   if (!spec.keep_outputs) pipeline.add<DropModelOutputs>(output_names(model));
+  add_partition_passes(pipeline, batch_inputs(model, spec, input_dims), replication);
   pipeline.add<FuseBatchNormalizationRelu>();
   pipeline.add<EliminateDuplicates>();
   pipeline.add<EliminateDeadCode>();
+  if (replication.replicas > 1) pipeline.add<BucketAllReduce>(replication.bucket_bytes);
   configure(pipeline, spec);
   const std::vector<Pipeline::Record> done = pipeline.run(*graph);
   if (records != nullptr) *records = done;
@@ -153,7 +185,8 @@ std::unique_ptr<Graph> build_training_graph(const Graph& model, const TrainingSp
 }
 
 std::unique_ptr<Graph> build_evaluation_graph(const Graph& model, const TrainingSpec& given,
-                                              const std::map<std::string, Dims>& input_dims) {
+                                              const std::map<std::string, Dims>& input_dims,
+                                              const Replication& replication) {
   const TrainingSpec spec = resolve(model, given);
   std::unique_ptr<Graph> graph = model.clone();
   Pipeline pipeline;
@@ -163,6 +196,13 @@ std::unique_ptr<Graph> build_evaluation_graph(const Graph& model, const Training
   pipeline.add<AttachLosses>(spec);
   pipeline.add<AttachMetrics>(spec);
   pipeline.add<EliminateDeadCode>();
+  if (replication.replicas > 1) {
+    Replication division = replication;
+    division.accumulate = 1;
+    add_partition_passes(pipeline, batch_inputs(model, spec, input_dims), division);
+    pipeline.add<EliminateDeadCode>();
+    pipeline.add<BucketAllReduce>(replication.bucket_bytes);
+  }
   pipeline.run(*graph);
   return graph;
 }
@@ -175,6 +215,12 @@ std::map<std::string, graph::Type> label_types(const Graph& model, const Trainin
     if (model.find(input->name()) == nullptr) types[input->name()] = input->type();
   }
   return types;
+}
+
+std::map<std::string, Sharding> input_shardings(const Graph& model, const TrainingSpec& spec,
+                                                const std::map<std::string, Dims>& input_dims) {
+  const std::unique_ptr<Graph> graph = build_evaluation_graph(model, spec, input_dims);
+  return input_shardings(*graph, batch_inputs(model, spec, input_dims));
 }
 
 }  // namespace ort_train::passes

@@ -10,6 +10,8 @@
 
 #include "graph/graph.h"
 #include "passes/pass.h"
+#include "passes/partition/sharding.h"
+#include "passes/replication.h"
 
 namespace ort_train::passes {
 
@@ -59,6 +61,8 @@ struct TrainingSpec {
   /// Globs over initializer and node names. With no `trainable` every floating-point parameter that a gradient can
   /// reach is trained; `freeze` takes away from that. A glob that matches nothing is an error.
   std::vector<std::string> trainable, freeze;
+  /// The axis along which a model input holds the samples; 0 for those that are not named.
+  std::map<std::string, std::int64_t> batch_axes;
   /// Exact initializer names instead of globs (what a reference case lists).
   std::optional<std::vector<std::string>> trainable_names;
   std::uint64_t seed = 0;
@@ -85,17 +89,25 @@ std::string slot_name(const std::string& slot, const std::string& parameter);
 std::map<std::string, graph::Type> label_types(const graph::Graph& model, const TrainingSpec& spec,
                                                const std::map<std::string, Dims>& input_dims);
 
+/// How the model's inputs and the labels hold the samples. Throws an Error that names the first node that cannot work
+/// on a part of a batch.
+std::map<std::string, Sharding> input_shardings(const graph::Graph& model, const TrainingSpec& spec,
+                                                const std::map<std::string, Dims>& input_dims);
+
 /// The whole training step as a graph: forward in training form, losses, metrics, gradients and updates. `model` is as
-/// loaded and is not changed. `input_dims` gives the extents of every model input, batch included. Throws ONE Error
-/// that lists every operator or attribute that stands in the way.
+/// loaded and is not changed. `input_dims` gives the extents of every model input, with the whole batch; inputs of the
+/// result have those of the replica's shard. Throws ONE Error that lists every operator or attribute that stands in the
+/// way.
 std::unique_ptr<graph::Graph> build_training_graph(const graph::Graph& model, const TrainingSpec& spec,
                                                    const std::map<std::string, Dims>& input_dims,
+                                                   const Replication& replication = {},
                                                    std::vector<Pipeline::Record>* records = nullptr);
 
-/// Forward in inference form, with losses and metrics (none when the spec has none) and the model's outputs; no
-/// updates.
+/// Forward in inference form, with losses and metrics (none when the spec has none) and the model's outputs, which hold
+/// the samples of the replica; no updates. Never works in micro-batches.
 std::unique_ptr<graph::Graph> build_evaluation_graph(const graph::Graph& model, const TrainingSpec& spec,
-                                                     const std::map<std::string, Dims>& input_dims);
+                                                     const std::map<std::string, Dims>& input_dims,
+                                                     const Replication& replication = {});
 
 /// The model with new elements in its initializers, in inference form (BatchNormalization, Dropout), batch dimension
 /// free, everything else as it was loaded: what is saved as the trained file. `state` maps initializer names to

@@ -233,7 +233,7 @@ TEST_CASE("a pipeline dumps every stage and refuses to disable what it needs") {
   spec.dump_folder = std::filesystem::temp_directory_path() / "ort-train-dump-test";
   std::filesystem::remove_all(spec.dump_folder);
   std::vector<passes::Pipeline::Record> records;
-  build_training_graph(*model, spec, {{"x", {4, 3}}}, &records);
+  build_training_graph(*model, spec, {{"x", {4, 3}}}, {}, &records);
   std::size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(spec.dump_folder)) {
     CHECK_NOTHROW(graph::load(entry.path()));

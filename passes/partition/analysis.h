@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "graph/graph.h"
+#include "passes/partition/partition_rule.h"
+
+namespace ort_train::passes {
+
+/// Where the samples are among the inputs of a graph: the axis along which each input holds them, by name. Inputs that
+/// are not named are labels, or are of the training itself ("ort_train.step" and the like) and the same everywhere.
+struct BatchInputs {
+  std::int64_t samples = 0;
+  std::map<std::string, std::int64_t> axes;
+};
+
+/// How every value of a graph with static shapes lies when its batch is divided among replicas. Follows the samples
+/// from the inputs through every node, in the manner of GSPMD (Xu and others, 2021), restricted to one axis.
+class PartitionAnalysis {
+ public:
+  /// Throws an Error that names the first node that cannot work on a divided batch.
+  PartitionAnalysis(const graph::Graph& graph, const BatchInputs& batch);
+
+  const Sharding& of(const graph::Value* value) const { return shardings_.at(value); }
+  const Decision& of(const graph::Node& node) const { return decisions_.at(&node); }
+
+ private:
+  void add_inputs(const graph::Graph& graph, const BatchInputs& batch);
+  void decide(const graph::Node& node);
+
+  std::int64_t samples_;
+  std::unordered_map<const graph::Value*, Sharding> shardings_;
+  std::unordered_map<const graph::Node*, Decision> decisions_;
+};
+
+/// How the inputs of a graph hold the samples; those that hold none are left out.
+std::map<std::string, Sharding> input_shardings(const graph::Graph& graph, const BatchInputs& batch);
+
+}  // namespace ort_train::passes

@@ -1,0 +1,145 @@
+// Products of matrices: the samples may lie along rows, columns, a batch axis, or along the axis that is summed over.
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "passes/partition/rules/support.h"
+
+namespace ort_train::passes {
+namespace {
+
+/// What an axis of an operand means, as a letter: equal letters in both operands are one axis of the product, and
+/// letters that the result lacks are summed over.
+struct Product {
+  std::vector<std::string> operands;
+  std::string result;
+};
+
+/// Where the samples lie: one letter, with one outer and inner.
+struct Letter {
+  char name = 0;
+  Sharding sharding;
+};
+
+Letter letter_of_samples(const PartitionContext& context, const Product& product) {
+  Letter letter;
+  for (int i = 0; i < static_cast<int>(product.operands.size()); ++i) {
+    const Sharding input = context.input(i);
+    if (!input.is_sharded()) continue;
+    const char name = product.operands[static_cast<std::size_t>(i)].at(static_cast<std::size_t>(input.axis));
+    if (letter.name != 0 && letter.name != name) {
+      context.refuse("it combines each sample with every other one");
+    }
+    letter = {name, input};
+  }
+  return letter;
+}
+
+bool is_linear_in_a_sum(const PartitionContext& context, std::size_t operands) {
+  int partial = 0;
+  for (int i = 0; i < static_cast<int>(operands); ++i) {
+    if (context.input(i).is_partial()) ++partial;
+    if (context.input(i).is_sharded()) return false;
+  }
+  return partial == 1;
+}
+
+/// Returns how the product lies.
+Sharding product_rule(PartitionContext& context, const Product& product) {
+  if (is_linear_in_a_sum(context, product.operands.size())) return Sharding::partial();
+  const Letter letter = letter_of_samples(context, product);
+  for (int i = 0; i < static_cast<int>(product.operands.size()); ++i) {
+    const std::string& axes = product.operands[static_cast<std::size_t>(i)];
+    const std::size_t axis = letter.name == 0 ? std::string::npos : axes.find(letter.name);
+    if (axis == std::string::npos) {
+      context.need_replicated(i);
+      continue;
+    }
+    const bool broadcast = !context.input(i).is_sharded() && context.input_dims(i).at(axis) == 1;
+    context.need(i, broadcast ? Sharding::replicated() : letter.sharding.at_axis(static_cast<std::int64_t>(axis)));
+  }
+  if (letter.name == 0) return Sharding::replicated();
+  const std::size_t axis = product.result.find(letter.name);
+  return axis == std::string::npos ? Sharding::partial() : letter.sharding.at_axis(static_cast<std::int64_t>(axis));
+}
+
+/// Batch axes are a, b, ... from the last one to the first, as broadcasting aligns them.
+std::string batch_axes(std::size_t count) {
+  std::string letters;
+  for (std::size_t i = 0; i < count; ++i) letters.insert(letters.begin(), static_cast<char>('a' + i));
+  return letters;
+}
+
+void matmul_rule(PartitionContext& context) {
+  const std::size_t left = context.input_dims(0).size(), right = context.input_dims(1).size();
+  Product product;
+  product.operands.push_back(left == 1 ? "K" : batch_axes(left - 2) + "MK");
+  product.operands.push_back(right == 1 ? "K" : batch_axes(right - 2) + "KN");
+  product.result = batch_axes(std::max(left, right) > 2 ? std::max(left, right) - 2 : 0);
+  if (left > 1) product.result += "M";
+  if (right > 1) product.result += "N";
+  context.give(0, product_rule(context, product));
+}
+
+void gemm_rule(PartitionContext& context) {
+  constexpr int bias = 2;
+  const bool transposes_left = context.node().integer("transA", 0) != 0;
+  const bool transposes_right = context.node().integer("transB", 0) != 0;
+  const Product product = {{transposes_left ? "KM" : "MK", transposes_right ? "NK" : "KN"}, "MN"};
+  const Sharding result = product_rule(context, product);
+  if (context.has_input(bias)) {
+    const Dims dims = context.input_dims(bias);
+    const std::int64_t axis = result.axis - (2 - static_cast<std::int64_t>(dims.size()));
+    const bool has_samples = result.is_sharded() && axis >= 0 &&
+                             (context.input(bias).is_sharded() || dims[static_cast<std::size_t>(axis)] != 1);
+    if (result.is_partial()) context.refuse("its bias would be added once for each replica");
+    context.need(bias, has_samples ? result.at_axis(axis) : Sharding::replicated());
+  }
+  context.give(0, result);
+}
+
+Product parse_equation(const PartitionContext& context) {
+  std::string equation = context.node().string("equation", "");
+  equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
+  if (equation.find("...") != std::string::npos) {
+    context.refuse("its equation " + equation + " leaves axes open; name them");
+  }
+  const std::size_t arrow = equation.find("->");
+  const std::string left = equation.substr(0, arrow);
+  Product product{{""}, arrow == std::string::npos ? "" : equation.substr(arrow + 2)};
+  std::map<char, int> times;
+  for (const char letter : left) {
+    if (letter == ',') {
+      product.operands.emplace_back();
+    } else {
+      product.operands.back() += letter;
+      ++times[letter];
+    }
+  }
+  if (arrow == std::string::npos) {
+    for (const auto& [letter, count] : times) {
+      if (count == 1) product.result += letter;
+    }
+  }
+  return product;
+}
+
+void einsum_rule(PartitionContext& context) {
+  const Product product = parse_equation(context);
+  for (int i = 0; i < static_cast<int>(product.operands.size()); ++i) {
+    const std::string& axes = product.operands[static_cast<std::size_t>(i)];
+    if (!context.input(i).is_sharded()) continue;
+    const char letter = axes.at(static_cast<std::size_t>(context.input(i).axis));
+    if (std::count(axes.begin(), axes.end(), letter) > 1) context.refuse("it takes a diagonal along the samples");
+  }
+  context.give(0, product_rule(context, product));
+}
+
+const PartitionRegistration matmul({"MatMul"}, matmul_rule);
+const PartitionRegistration gemm({"Gemm"}, gemm_rule);
+const PartitionRegistration einsum({"Einsum"}, einsum_rule);
+
+}  // namespace
+}  // namespace ort_train::passes
