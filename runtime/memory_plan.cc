@@ -40,6 +40,15 @@ std::size_t find_offset(const Interval& interval, const std::vector<Placement>& 
 
 }  // namespace
 
+Bucket lay_out_bucket(const std::vector<std::size_t>& bytes) {
+  Bucket bucket;
+  for (const std::size_t array : bytes) {
+    bucket.offsets.push_back(rounded(bucket.bytes));
+    bucket.bytes = bucket.offsets.back() + array;
+  }
+  return bucket;
+}
+
 MemoryPlan plan_memory(const std::vector<Interval>& intervals) {
   std::vector<std::size_t> order(intervals.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

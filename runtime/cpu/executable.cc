@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "runtime/cpu/reorder.h"
+#include "runtime/cpu/waits.h"
 
 namespace ort_train::runtime::cpu {
 
@@ -17,20 +18,19 @@ std::string names_of(const std::map<std::string, int>& arrays) {
   return names.empty() ? "none" : names;
 }
 
-bool is_view_only(const Instruction& instruction) {
-  std::size_t present = 0;
-  for (const int output : instruction.outputs) present += output >= 0;
-  return !instruction.kernel->views.empty() && instruction.kernel->views.size() == present;
-}
-
 }  // namespace
 
 CpuExecutable::CpuExecutable(const graph::Graph& graph, std::shared_ptr<CpuState> state, const Context& context,
                              const CompileOptions& options)
     : graph_(graph.clone()), state_(std::move(state)), context_(context), options_(options) {
+  // A stream is for one thread at a time, and executables of one device may run on several.
+  context_.stream = dnnl::stream(context_.engine);
   context_.winograd = options_.winograd;
+  context_.collective = options_.collective;
   omp_set_num_threads(context_.threads);
   program_ = select_kernels(*graph_, *state_, context_, options_.plain_kernels);
+  insert_waits(program_);
+  find_collectives();
   add_new_states();
   placement_ = place(program_, *state_, context_, report_);
   bind();
@@ -43,13 +43,24 @@ void CpuExecutable::add_new_states() {
   }
 }
 
+void CpuExecutable::find_collectives() {
+  std::size_t operands = 0;
+  for (const Instruction& instruction : program_.instructions) {
+    auto* kernel = dynamic_cast<CollectiveKernel*>(instruction.kernel.get());
+    if (kernel == nullptr) continue;
+    collectives_.push_back(kernel);
+    operands += instruction.inputs.size();
+  }
+  report_.operands_copied = operands;
+}
+
 void CpuExecutable::bind() {
   const auto address = [&](int array) {
     return array < 0 ? nullptr : placement_.addresses[static_cast<std::size_t>(array)];
   };
   for (std::size_t i = 0; i < program_.instructions.size(); ++i) {
     Instruction& instruction = program_.instructions[i];
-    if (is_view_only(instruction)) continue;
+    if (instruction.is_view_only()) continue;
     Pointers pointers;
     for (const int input : instruction.inputs) pointers.inputs.push_back(address(input));
     for (const int output : instruction.outputs) pointers.outputs.push_back(address(output));
@@ -63,6 +74,12 @@ void CpuExecutable::bind() {
 void CpuExecutable::fill_report() {
   report_.instructions = steps_.size();
   for (const std::size_t step : steps_) report_.reorders += program_.instructions[step].op_type == "Reorder";
+  report_.collectives = collectives_.size();
+  report_.operands_copied -= report_.operands_in_place;
+  for (const CollectiveKernel* kernel : collectives_) {
+    report_.bucket_bytes += kernel->bucket_bytes;
+    report_.reduced_bytes += kernel->reduced_bytes;
+  }
 }
 
 void CpuExecutable::set_input(const std::string& name, const Tensor& elements) {
@@ -83,6 +100,15 @@ void CpuExecutable::run() {
   // The number of threads belongs to the calling thread, which need not be the one that compiled.
   omp_set_num_threads(context_.threads);
   ++runs_;
+  try {
+    run_steps();
+  } catch (const std::exception& error) {
+    end_collectives(error.what());
+    throw;
+  }
+}
+
+void CpuExecutable::run_steps() {
   if (!options_.profile) {
     for (std::size_t step = 0; step < steps_.size(); ++step) run_step(step);
     return;
@@ -93,6 +119,13 @@ void CpuExecutable::run() {
     run_step(step);
     milliseconds_[step] += std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   }
+}
+
+// This replica cannot go on. The others are told, so that none waits for it, and nothing works on this memory any more.
+void CpuExecutable::end_collectives(const std::string& reason) noexcept {
+  if (collectives_.empty()) return;
+  options_.collective->abort(reason);
+  for (CollectiveKernel* kernel : collectives_) kernel->drain();
 }
 
 void CpuExecutable::run_step(std::size_t step) {

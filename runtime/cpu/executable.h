@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/cpu/collective_kernel.h"
 #include "runtime/cpu/placement.h"
 #include "runtime/cpu/program.h"
 #include "runtime/cpu/state.h"
@@ -24,9 +25,12 @@ class CpuExecutable : public Executable {
 
  private:
   void add_new_states();
+  void find_collectives();
   void bind();
   void fill_report();
+  void run_steps();
   void run_step(std::size_t index);
+  void end_collectives(const std::string& reason) noexcept;
   [[noreturn]] void fail_at(std::size_t index, const std::string& reason) const;
 
   std::unique_ptr<graph::Graph> graph_;
@@ -38,6 +42,7 @@ class CpuExecutable : public Executable {
   PlanReport report_;
   /// Instructions that compute something (views do not).
   std::vector<std::size_t> steps_;
+  std::vector<CollectiveKernel*> collectives_;
   std::vector<double> milliseconds_;
   std::int64_t runs_ = 0;
 };

@@ -10,6 +10,10 @@
 #include "graph/graph.h"
 #include "runtime/cpu/format.h"
 
+namespace ort_train::runtime {
+class Collective;
+}
+
 namespace ort_train::runtime::cpu {
 
 /// What all kernels of one device share.
@@ -22,6 +26,8 @@ struct Context {
   std::int64_t channel_block = 0;
   /// Winograd's algorithm for 3x3 convolutions (see kernels/winograd.h).
   bool winograd = false;
+  /// Of the replica that the graph is one of, null for a graph on its own.
+  Collective* collective = nullptr;
 };
 
 /// Where the arrays of one instruction lie; null where an input or output is left out.
@@ -44,6 +50,12 @@ struct Sharing {
   int output = 0, input = 0;
 };
 
+/// Input or output number `index` has its place in output number `bucket`, at byte `offset` of it.
+struct Slot {
+  int index = 0, bucket = 0;
+  std::size_t offset = 0;
+};
+
 /// One instruction. A factory decides everything that depends on shapes; `bind` is called once, when the memory plan is
 /// made; `run` only computes.
 class Kernel {
@@ -52,12 +64,17 @@ class Kernel {
 
   /// For profiles: "onednn jit:avx512_core", "own blocked", "plain".
   std::string name;
-  /// The formats it reads and writes, one for each input and output of the node.
+  /// The formats it reads and writes, one for each input and output of the node. Outputs beyond those of the node are
+  /// memory that the kernel needs for itself.
   std::vector<Format> inputs, outputs;
   /// Outputs that may overwrite an input.
   std::vector<Sharing> in_place;
   /// Outputs that are the input under other extents. A kernel whose outputs are all views is never run.
   std::vector<Sharing> views;
+  /// Inputs that are best produced in a place inside an output; the kernel sees by the address whether one was.
+  std::vector<Slot> input_slots;
+  /// Outputs that lie inside another output.
+  std::vector<Slot> output_slots;
   std::size_t scratchpad_bytes = 0;
 
   virtual void bind(const Pointers& pointers) = 0;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int before_first = -1;
 
-// Memory that one or several arrays share.
+// Memory that one or several arrays share, or lie in one after the other.
 struct Region {
   bool in_arena = true;
   bool writable = true;  // an output may take it over when its arrays are not needed any more
@@ -24,11 +24,17 @@ struct Region {
 class Placer {
  public:
   Placer(Program& program, const CpuState& state, const Context& context, PlanReport& report)
-      : program_(program), state_(state), context_(context), report_(report), region_of_(program.arrays.size(), -1) {}
+      : program_(program),
+        state_(state),
+        context_(context),
+        report_(report),
+        region_of_(program.arrays.size(), -1),
+        offset_of_(program.arrays.size(), 0) {}
 
   Placement run() {
     find_last_uses();
     place_sources();
+    place_buckets();
     place_updates();
     for (std::size_t i = 0; i < program_.instructions.size(); ++i) place_outputs(static_cast<int>(i));
     return allocate_regions();
@@ -38,6 +44,8 @@ class Placer {
   Array& array(int index) { return program_.arrays[static_cast<std::size_t>(index)]; }
   int& last_use(int index) { return last_use_[static_cast<std::size_t>(index)]; }
   int& region_of(int index) { return region_of_[static_cast<std::size_t>(index)]; }
+  // Of an array in its region, in bytes.
+  std::size_t& offset_of(int index) { return offset_of_[static_cast<std::size_t>(index)]; }
   Region& region(int index) { return regions_[static_cast<std::size_t>(region_of(index))]; }
 
   // A use of a view is a use of the array it shows; going backwards, that of the view is known already.
@@ -94,6 +102,47 @@ class Placer {
     return before_first;
   }
 
+  // A bucket lives from the first operand that is produced inside it up to the last use of a result.
+  void place_buckets() {
+    for (int position = 0; position < static_cast<int>(program_.instructions.size()); ++position) {
+      const Instruction& instruction = program_.instructions[static_cast<std::size_t>(position)];
+      for (const auto* slots : {&instruction.kernel->output_slots, &instruction.kernel->input_slots}) {
+        for (const Slot& slot : *slots) place_bucket(bucket_of(instruction, slot), position);
+      }
+      for (const Slot& slot : instruction.kernel->input_slots) place_in_bucket(instruction, slot, position);
+    }
+  }
+
+  int bucket_of(const Instruction& instruction, const Slot& slot) const {
+    return instruction.outputs[static_cast<std::size_t>(slot.bucket)];
+  }
+
+  void place_bucket(int bucket, int position) {
+    if (region_of(bucket) >= 0) return;
+    const int last = std::max(position, last_use(bucket));
+    region_of(bucket) = add_region({true, true, array(bucket).format.bytes(), position, last, nullptr});
+  }
+
+  void place_in_bucket(const Instruction& instruction, const Slot& slot, int position) {
+    const int input = instruction.inputs[static_cast<std::size_t>(slot.index)];
+    if (input < 0) return;
+    const int produced = program_.shown_by(input);
+    if (!can_move(produced, position) || array(produced).format.bytes() != array(input).format.bytes()) return;
+    const int bucket = bucket_of(instruction, slot);
+    region_of(produced) = region_of(bucket);
+    offset_of(produced) = slot.offset;
+    region(bucket).first = std::min(region(bucket).first, producer_of(produced));
+    ++report_.operands_in_place;
+  }
+
+  // The array has no place yet, and nobody needs its elements after this instruction.
+  bool can_move(int index, int position) {
+    if (array(index).source != Array::Source::instruction || region_of(index) >= 0) return false;
+    if (last_use(index) != position) return false;
+    return std::none_of(program_.updates.begin(), program_.updates.end(),
+                        [&](const ArrayUpdate& update) { return program_.shown_by(update.next) == index; });
+  }
+
   void place_updates() {
     for (const ArrayUpdate& update : program_.updates) {
       if (can_write_state(update)) {
@@ -142,32 +191,38 @@ class Placer {
     std::vector<int> taken;
     for (std::size_t i = 0; i < instruction.outputs.size(); ++i) {
       const int output = instruction.outputs[i];
-      if (output < 0 || region_of(output) >= 0) continue;
-      if (array(output).view_of >= 0) {
-        region_of(output) = region_of(array(output).view_of);
-      } else {
-        region_of(output) = find_in_place(instruction, static_cast<int>(i), position, taken);
-      }
-      if (region_of(output) < 0) {
-        region_of(output) = add_region({true, true, array(output).format.bytes(), position, position, nullptr});
-      }
+      if (output < 0) continue;
+      if (region_of(output) < 0) place_output(instruction, static_cast<int>(i), position, taken);
       region(output).last = std::max(region(output).last, last_use(output));
     }
   }
 
-  // The region of an input that ends its life at this instruction and that the kernel lets the output overwrite, or -1.
+  void place_output(const Instruction& instruction, int index, int position, std::vector<int>& taken) {
+    const int output = instruction.outputs[static_cast<std::size_t>(index)];
+    const int shared =
+        array(output).view_of >= 0 ? array(output).view_of : find_in_place(instruction, index, position, taken);
+    if (shared < 0) {
+      region_of(output) = add_region({true, true, array(output).format.bytes(), position, position, nullptr});
+      return;
+    }
+    region_of(output) = region_of(shared);
+    offset_of(output) = offset_of(shared) + array(output).view_offset;
+  }
+
+  // An input whose region ends its life at this instruction and that the kernel lets the output overwrite, or -1.
   int find_in_place(const Instruction& instruction, int output, int position, std::vector<int>& taken) {
     const std::size_t bytes = array(instruction.outputs[static_cast<std::size_t>(output)]).format.bytes();
     for (const Sharing& sharing : instruction.kernel->in_place) {
       const int input = instruction.inputs[static_cast<std::size_t>(sharing.input)];
       if (sharing.output != output || input < 0) continue;
       const Region& candidate = region(input);
-      if (!candidate.in_arena || !candidate.writable || candidate.last > position || candidate.bytes < bytes) continue;
+      if (!candidate.in_arena || !candidate.writable || candidate.last > position) continue;
+      if (candidate.bytes < offset_of(input) + bytes) continue;
       if (uses_of_region(instruction, region_of(input)) != 1) continue;
       if (std::find(taken.begin(), taken.end(), region_of(input)) != taken.end()) continue;
       taken.push_back(region_of(input));
       ++report_.in_place;
-      return region_of(input);
+      return input;
     }
     return -1;
   }
@@ -185,7 +240,7 @@ class Placer {
       if (region.in_arena) region.memory = placement.arena.get() + plan.offsets[next++];
     }
     for (std::size_t i = 0; i < program_.arrays.size(); ++i) {
-      placement.addresses.push_back(regions_[static_cast<std::size_t>(region_of_[i])].memory);
+      placement.addresses.push_back(regions_[static_cast<std::size_t>(region_of_[i])].memory + offset_of_[i]);
     }
     std::size_t scratchpad = 0;
     for (const Instruction& instruction : program_.instructions) {
@@ -204,6 +259,7 @@ class Placer {
   int end_ = 0;
   std::vector<int> last_use_;
   std::vector<int> region_of_;
+  std::vector<std::size_t> offset_of_;
   std::vector<Region> regions_;
   std::vector<ArrayUpdate> late_updates_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "runtime/cpu/collective_kernel.h"
 #include "runtime/cpu/memory.h"
 #include "runtime/cpu/reorder.h"
 
@@ -41,12 +42,15 @@ class Selector {
         }
       }
       if (!has_kernel(*node)) complaints += text("\n  ", describe(*node), ": no CPU kernel");
+      if (is_collective(*node) && context_.collective == nullptr) {
+        complaints += text("\n  ", describe(*node), ": it needs all replicas, and no collective connects them");
+      }
     }
     if (!complaints.empty()) fail("the graph cannot run on the CPU:", complaints);
   }
 
   int add_array(const graph::Value* value, Array::Source source, const Format& format) {
-    program_.arrays.push_back({source, value->name(), format, -1, nullptr});
+    program_.arrays.push_back({source, value->name(), format, -1, 0, nullptr});
     const int index = static_cast<int>(program_.arrays.size()) - 1;
     copies_[value].push_back(index);
     return index;
@@ -118,11 +122,32 @@ class Selector {
       instruction.outputs.push_back(
           output == nullptr ? -1 : add_array(output, Array::Source::instruction, kernel.outputs[i]));
     }
-    for (const Sharing& view : kernel.views) {
-      program_.arrays[static_cast<std::size_t>(instruction.outputs[static_cast<std::size_t>(view.output)])].view_of =
+    add_own_memory(instruction);
+    add_views(instruction);
+    program_.instructions.push_back(std::move(instruction));
+  }
+
+  void add_own_memory(Instruction& instruction) {
+    const std::vector<Format>& outputs = instruction.kernel->outputs;
+    while (instruction.outputs.size() < outputs.size()) {
+      const Format& format = outputs[instruction.outputs.size()];
+      program_.arrays.push_back({Array::Source::instruction, instruction.node, format, -1, 0, nullptr});
+      instruction.outputs.push_back(static_cast<int>(program_.arrays.size()) - 1);
+    }
+  }
+
+  void add_views(const Instruction& instruction) {
+    const auto output = [&](int index) { return instruction.outputs[static_cast<std::size_t>(index)]; };
+    for (const Sharing& view : instruction.kernel->views) {
+      program_.arrays[static_cast<std::size_t>(output(view.output))].view_of =
           instruction.inputs[static_cast<std::size_t>(view.input)];
     }
-    program_.instructions.push_back(std::move(instruction));
+    for (const Slot& slot : instruction.kernel->output_slots) {
+      if (output(slot.index) < 0) continue;
+      Array& array = program_.arrays[static_cast<std::size_t>(output(slot.index))];
+      array.view_of = output(slot.bucket);
+      array.view_offset = slot.offset;
+    }
   }
 
   const Format& home(const graph::Value* value) const {
@@ -151,9 +176,7 @@ class Selector {
   }
 
   bool shows_state(int index) const {
-    const Array* array = &program_.arrays[static_cast<std::size_t>(index)];
-    while (array->view_of >= 0) array = &program_.arrays[static_cast<std::size_t>(array->view_of)];
-    return array->source == Array::Source::state;
+    return program_.arrays[static_cast<std::size_t>(program_.shown_by(index))].source == Array::Source::state;
   }
 
   // State may be overwritten before it is asked for; what must stay as it was is copied.
@@ -162,6 +185,7 @@ class Selector {
     Array copy = program_.arrays[static_cast<std::size_t>(index)];
     copy.source = Array::Source::instruction;
     copy.view_of = -1;
+    copy.view_offset = 0;
     program_.arrays.push_back(copy);
     const int target = static_cast<int>(program_.arrays.size()) - 1;
     add_conversion("Copy", index, target);
@@ -192,6 +216,17 @@ class Selector {
 };
 
 }  // namespace
+
+bool Instruction::is_view_only() const {
+  std::size_t present = 0;
+  for (const int output : outputs) present += output >= 0;
+  return !kernel->views.empty() && kernel->views.size() == present;
+}
+
+int Program::shown_by(int array) const {
+  while (arrays[static_cast<std::size_t>(array)].view_of >= 0) array = arrays[static_cast<std::size_t>(array)].view_of;
+  return array;
+}
 
 Program select_kernels(const graph::Graph& graph, const CpuState& state, const Context& context, bool plain_only) {
   return Selector(graph, state, context, plain_only).select();

@@ -18,14 +18,19 @@ struct Array {
   Source source = Source::instruction;
   std::string name;  ///< of the graph value
   Format format;
-  int view_of = -1;  ///< the array whose memory it shows, -1: none
+  int view_of = -1;             ///< the array whose memory it shows, -1: none
+  std::size_t view_offset = 0;  ///< where in that memory, in bytes
   std::shared_ptr<std::byte> constant;
 };
 
 struct Instruction {
-  std::string node, op_type;  ///< for profiles and messages; `op_type` "Reorder" and "Copy" are the compiler's own
+  std::string node,
+      op_type;  ///< for profiles and messages; `op_type` "Reorder", "Copy" and "... (wait)" are the compiler's own
   std::unique_ptr<Kernel> kernel;
   std::vector<int> inputs, outputs;  ///< arrays, -1 where left out
+
+  /// Nothing is left to be done in a step.
+  bool is_view_only() const;
 };
 
 /// At the end of a step the array `state` has the elements of the array `next`.
@@ -46,6 +51,9 @@ struct Program {
   std::map<std::string, int> inputs, outputs;  ///< arrays by name
   std::vector<ArrayUpdate> updates;
   std::vector<NewState> new_states;
+
+  /// The array whose memory it shows, itself where it is no view.
+  int shown_by(int array) const;
 };
 
 /// Chooses kernels and formats node by node: a kernel sees the formats that its inputs lie in, and what it wants
