@@ -24,8 +24,8 @@ endif()
 # have neither that library's headers nor our compiler flags. The same goes for the inside of the CPU kernels.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}" base/*.h graph/*.h kernels/*.h passes/*.h
      runtime/*.h)
-list(FILTER headers EXCLUDE REGEX "^(kernels/functors|runtime/cpu)/")
-set(private_includes "kernels/functors/|runtime/cpu/|onnx/|google/|dnnl|oneapi/|yaml-cpp/|CLI/|png|jpeglib|zlib|omp|cuda|nccl")
+list(FILTER headers EXCLUDE REGEX "^(kernels/functors|runtime/cpu|runtime/collectives/mpi)/")
+set(private_includes "kernels/functors/|runtime/cpu/|onnx/|google/|dnnl|oneapi/|yaml-cpp/|CLI/|png|jpeglib|zlib|omp|mpi\\.h|runtime/collectives/mpi/|cuda|nccl")
 set(public_count -1)
 list(LENGTH headers count)
 while(NOT count EQUAL public_count)

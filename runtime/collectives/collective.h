@@ -31,13 +31,16 @@ class Collective {
   virtual int rank() const = 0;
   virtual int replicas() const = 0;
 
-  /// Element by element, the sum over all replicas, in place. Floating-point types and int64.
+  /// Element by element, the sum over all replicas, in place. Floating-point types, int64 and int32; 16-bit
+  /// floats are added in float32 and rounded once.
   virtual Ticket all_reduce(DataType dtype, void* memory, std::size_t count) = 0;
   /// Everyone gets the elements of replica `root`. Any type of fixed size.
   virtual Ticket broadcast(DataType dtype, void* memory, std::size_t count, int root) = 0;
-  /// Of the sum over all replicas, replica r gets part r of `replicas()` equal parts of `part_count` elements.
+  /// Of the sum over all replicas, replica r gets part r of `replicas()` equal parts of `part_count` elements. `part`
+  /// may be that part of the memory itself.
   virtual Ticket reduce_scatter(DataType dtype, const void* memory, void* part, std::size_t part_count) = 0;
-  /// The parts of all replicas, in the order of their ranks. Any type of fixed size.
+  /// The parts of all replicas, in the order of their ranks. Any type of fixed size. `part` may lie in its place in
+  /// `memory` already.
   virtual Ticket all_gather(DataType dtype, const void* part, void* memory, std::size_t part_count) = 0;
   /// Done when every replica has called it.
   virtual Ticket barrier() = 0;
