@@ -84,6 +84,31 @@ TEST_CASE("sizes are rounded up to whole cache lines") {
   CHECK(peak_bytes({{1, 0, 0}, {65, 0, 0}, {10, 1, 1}}) == 192);
 }
 
+TEST_CASE("arrays of a bucket lie one after the other, aligned") {
+  const Bucket bucket = lay_out_bucket({4, 64, 0, 100, 8});
+  CHECK(bucket.offsets == std::vector<std::size_t>{0, 64, 128, 128, 256});
+  CHECK(bucket.bytes == 264);
+  CHECK(lay_out_bucket({12}).bytes == 12);
+  CHECK(lay_out_bucket({}).bytes == 0);
+}
+
+TEST_CASE("arrays of random buckets do not overlap, and gaps are shorter than the alignment") {
+  std::mt19937 random(13);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<std::size_t> bytes(1 + random() % 20);
+    for (std::size_t& array : bytes) array = random() % 300 * sizeof(double);
+    const Bucket bucket = lay_out_bucket(bytes);
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      CHECK(bucket.offsets[i] % memory_alignment == 0);
+      CHECK(bucket.offsets[i] >= end);
+      CHECK(bucket.offsets[i] - end < memory_alignment);
+      end = bucket.offsets[i] + bytes[i];
+    }
+    CHECK(bucket.bytes == end);
+  }
+}
+
 TEST_CASE("equal inputs give equal plans") {
   std::mt19937 random(3);
   const std::vector<Interval> intervals = random_intervals(random, 60);
