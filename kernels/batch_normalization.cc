@@ -1,41 +1,10 @@
-#include <algorithm>
 #include <cmath>
 
-#include "base/dispatch.h"
-#include "kernels/arguments.h"
-#include "kernels/parallel.h"
+#include "kernels/channels.h"
 
 namespace ort_train::kernels {
 
 namespace {
-
-// X seen as [batch, channels, inner]. Statistics belong to a channel: axis 1.
-struct Extents {
-  std::int64_t batch, channels, inner;
-  std::int64_t count() const { return batch * inner; }
-};
-
-Extents extents_of(const Dims& dims) {
-  if (dims.size() < 2) fail("an array [N,C,...] was expected, this one is ", to_string(dims));
-  return {dims[0], dims[1], element_count(std::span(dims).subspan(2))};
-}
-
-std::vector<double> channel_input(const Invocation& call, std::size_t index, const Extents& extents) {
-  const Tensor& values = call.inputs[index];
-  if (values.dims() != Dims{extents.channels}) {
-    fail("input ", index, " of shape ", to_string(values.dims()), " does not fit ", extents.channels, " channels");
-  }
-  return values.to_doubles();
-}
-
-void write_channels(Invocation& call, std::size_t index, DataType dtype, const std::vector<double>& values) {
-  if (!wants_output(call, index)) return;
-  Tensor& out = output(call, index, dtype, {static_cast<std::int64_t>(values.size())});
-  dispatch_floating(dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    std::transform(values.begin(), values.end(), out.data<T>(), [](double value) { return static_cast<T>(value); });
-  });
-}
 
 bool has_relu(const graph::Node& node) {
   const std::string activation = node.string("activation", "");
@@ -45,62 +14,36 @@ bool has_relu(const graph::Node& node) {
 
 double epsilon_of(const graph::Node& node) { return static_cast<double>(node.real("epsilon", 1e-5f)); }
 
-// Calls visit(first, count) for the `batch` contiguous pieces of one channel, as offsets into X.
-template <typename Visit>
-void for_each_piece(const Extents& extents, std::int64_t channel, const Visit& visit) {
-  for (std::int64_t n = 0; n < extents.batch; ++n)
-    visit((n * extents.channels + channel) * extents.inner, extents.inner);
-}
-
-template <typename Body>
-void for_each_channel(const Extents& extents, const Body& body) {
-  const std::int64_t grain = std::max<std::int64_t>(1, cheap_grain / std::max<std::int64_t>(1, extents.count()));
-  parallel_for(extents.channels, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t channel = begin; channel < end; ++channel) body(channel);
-  });
-}
-
 struct Statistics {
   std::vector<double> mean, variance;
 };
 
 // Mean and population variance of every channel, in two passes.
 template <typename T>
-Statistics statistics_of(const Extents& extents, const T* x) {
+Statistics statistics_of(const ChannelExtents& extents, const T* x) {
   if (extents.count() == 0) fail("there are no elements to normalize");
-  const auto channels = static_cast<std::size_t>(extents.channels);
-  Statistics result{std::vector<double>(channels), std::vector<double>(channels)};
   const auto count = static_cast<double>(extents.count());
-  for_each_channel(extents, [&](std::int64_t channel) {
-    double sum = 0, squares = 0;
-    for_each_piece(extents, channel, [&](std::int64_t first, std::int64_t length) {
-      for (std::int64_t i = 0; i < length; ++i) sum += static_cast<double>(x[first + i]);
-    });
-    const double mean = sum / count;
-    for_each_piece(extents, channel, [&](std::int64_t first, std::int64_t length) {
-      for (std::int64_t i = 0; i < length; ++i) {
-        const double difference = static_cast<double>(x[first + i]) - mean;
-        squares += difference * difference;
-      }
-    });
-    result.mean[static_cast<std::size_t>(channel)] = mean;
-    result.variance[static_cast<std::size_t>(channel)] = squares / count;
+  Statistics result;
+  result.mean = channel_sums(extents, [x](std::size_t, std::int64_t i) { return static_cast<double>(x[i]); });
+  for (double& mean : result.mean) mean /= count;
+  result.variance = channel_sums(extents, [x, &result](std::size_t c, std::int64_t i) {
+    const double difference = static_cast<double>(x[i]) - result.mean[c];
+    return difference * difference;
   });
+  for (double& variance : result.variance) variance /= count;
   return result;
 }
 
 template <typename T>
-void normalize(const Extents& extents, const T* x, const Statistics& statistics, const std::vector<double>& scale,
-               const std::vector<double>& bias, double epsilon, bool relu, T* y) {
+void normalize(const ChannelExtents& extents, const T* x, const Statistics& statistics,
+               const std::vector<double>& scale, const std::vector<double>& bias, double epsilon, bool relu, T* y) {
   for_each_channel(extents, [&](std::int64_t channel) {
     const auto c = static_cast<std::size_t>(channel);
     const double factor = scale[c] / std::sqrt(statistics.variance[c] + epsilon);
     const double mean = statistics.mean[c];
-    for_each_piece(extents, channel, [&](std::int64_t first, std::int64_t length) {
-      for (std::int64_t i = first; i < first + length; ++i) {
-        const double value = (static_cast<double>(x[i]) - mean) * factor + bias[c];
-        y[i] = static_cast<T>(relu && value < 0 ? 0.0 : value);
-      }
+    for_each_element(extents, channel, [&](std::int64_t i) {
+      const double value = (static_cast<double>(x[i]) - mean) * factor + bias[c];
+      y[i] = static_cast<T>(relu && value < 0 ? 0.0 : value);
     });
   });
 }
@@ -114,7 +57,7 @@ std::vector<double> moved(const std::vector<double>& running, const std::vector<
 
 void normalize_with_batch_statistics(Invocation& call) {
   const Tensor& x = call.inputs[0];
-  const Extents extents = extents_of(x.dims());
+  const ChannelExtents extents = channel_extents_of(x.dims());
   const std::vector<double> scale = channel_input(call, 1, extents), bias = channel_input(call, 2, extents);
   const std::vector<double> running_mean = channel_input(call, 3, extents);
   const std::vector<double> running_variance = channel_input(call, 4, extents);
@@ -137,7 +80,7 @@ void normalize_with_batch_statistics(Invocation& call) {
 void compute_batch_normalization(Invocation& call) {
   if (call.node.integer("training_mode", 0) != 0) return normalize_with_batch_statistics(call);
   const Tensor& x = call.inputs[0];
-  const Extents extents = extents_of(x.dims());
+  const ChannelExtents extents = channel_extents_of(x.dims());
   const std::vector<double> scale = channel_input(call, 1, extents), bias = channel_input(call, 2, extents);
   const Statistics running{channel_input(call, 3, extents), channel_input(call, 4, extents)};
   Tensor& y = output(call, 0, x.dtype(), x.dims());
@@ -147,66 +90,114 @@ void compute_batch_normalization(Invocation& call) {
   });
 }
 
+// --- the gradient
+//
 // With n = (x - mean) / sqrt(variance + epsilon) over the M elements of a channel: dScale = sum(dY * n), dB = sum(dY),
 // dX = scale / sqrt(variance + epsilon) * (dY - dB / M - n * dScale / M). S. Ioffe and C. Szegedy, "Batch
-// Normalization" (2015), section 3.
+// Normalization" (2015), section 3. Where the batch is split, the sums go over all of it before dX is computed.
+
+struct GradientSums {
+  std::vector<double> scale, bias;
+};
+
+// The arrays dY, X and, with Relu, Y, and what is known of the channels.
 template <typename T>
-void differentiate(const Extents& extents, const T* gradient, const T* x, const T* y, const Statistics& statistics,
-                   const std::vector<double>& scale, double epsilon, T* result, std::vector<double>& scale_gradient,
-                   std::vector<double>& bias_gradient) {
-  const auto count = static_cast<double>(extents.count());
-  // The activation's gradient first, where there is one.
-  const auto masked = [gradient, y](std::int64_t i) {
-    return y != nullptr && !(y[i] > T{0}) ? 0.0 : static_cast<double>(gradient[i]);
-  };
-  for_each_channel(extents, [&](std::int64_t channel) {
-    const auto c = static_cast<std::size_t>(channel);
-    const double mean = statistics.mean[c], inverse = 1 / std::sqrt(statistics.variance[c] + epsilon);
-    double sum = 0, product = 0;
-    for_each_piece(extents, channel, [&](std::int64_t first, std::int64_t length) {
-      for (std::int64_t i = first; i < first + length; ++i) {
-        const double dy = masked(i);
-        sum += dy;
-        product += dy * (static_cast<double>(x[i]) - mean) * inverse;
-      }
+class Gradient {
+ public:
+  Gradient(const Invocation& call, std::size_t first_statistic, std::size_t activated)
+      : extents_(channel_extents_of(call.inputs.at(1).dims())),
+        dy_(call.inputs[0].data<T>()),
+        x_(call.inputs[1].data<T>()),
+        mean_(channel_input(call, first_statistic, extents_)),
+        inverse_(channel_input(call, first_statistic + 1, extents_)) {
+    if (call.inputs[0].dims() != call.inputs[1].dims()) {
+      fail("dY of shape ", to_string(call.inputs[0].dims()), " does not fit X of shape ",
+           to_string(call.inputs[1].dims()));
+    }
+    const double epsilon = epsilon_of(call.node);
+    for (double& value : inverse_) value = 1 / std::sqrt(value + epsilon);
+    if (!has_relu(call.node)) return;
+    if (!call.has_input(activated)) fail("the gradient of a normalization with Relu needs Y");
+    y_ = call.inputs[activated].data<T>();
+  }
+
+  const ChannelExtents& extents() const { return extents_; }
+
+  GradientSums sums() const {
+    return {channel_sums(extents_, [this](std::size_t c, std::int64_t i) { return masked(i) * normalized(c, i); }),
+            channel_sums(extents_, [this](std::size_t, std::int64_t i) { return masked(i); })};
+  }
+
+  /// dX, from sums over `count` elements a channel.
+  void write(const std::vector<double>& scale, const GradientSums& sums, double count, T* result) const {
+    for_each_channel(extents_, [&](std::int64_t channel) {
+      const auto c = static_cast<std::size_t>(channel);
+      for_each_element(extents_, channel, [&](std::int64_t i) {
+        result[i] = static_cast<T>(scale[c] * inverse_[c] *
+                                   (masked(i) - sums.bias[c] / count - normalized(c, i) * sums.scale[c] / count));
+      });
     });
-    bias_gradient[c] = sum;
-    scale_gradient[c] = product;
-    for_each_piece(extents, channel, [&](std::int64_t first, std::int64_t length) {
-      for (std::int64_t i = first; i < first + length; ++i) {
-        const double normalized = (static_cast<double>(x[i]) - mean) * inverse;
-        result[i] = static_cast<T>(scale[c] * inverse * (masked(i) - sum / count - normalized * product / count));
-      }
-    });
+  }
+
+ private:
+  // The activation's gradient, where there is one.
+  double masked(std::int64_t i) const { return y_ != nullptr && !(y_[i] > T{0}) ? 0.0 : static_cast<double>(dy_[i]); }
+  double normalized(std::size_t c, std::int64_t i) const {
+    return (static_cast<double>(x_[i]) - mean_[c]) * inverse_[c];
+  }
+
+  ChannelExtents extents_;
+  const T* dy_;
+  const T* x_;
+  const T* y_ = nullptr;
+  std::vector<double> mean_, inverse_;
+};
+
+// (dY, X, scale, batch_mean, batch_var[, Y]) -> dX, dScale, dB
+void compute_gradient(Invocation& call) {
+  const Tensor& x = call.inputs.at(1);
+  dispatch_floating(x.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const Gradient<T> gradient(call, 3, 5);
+    const std::vector<double> scale = channel_input(call, 2, gradient.extents());
+    const GradientSums sums = gradient.sums();
+    const auto count = static_cast<double>(gradient.extents().count());
+    gradient.write(scale, sums, count, output(call, 0, x.dtype(), x.dims()).template data<T>());
+    write_channels(call, 1, call.inputs[2].dtype(), sums.scale);
+    write_channels(call, 2, call.inputs[2].dtype(), sums.bias);
   });
 }
 
-void compute_batch_normalization_grad(Invocation& call) {
-  const Tensor& gradient = call.inputs[0];
-  const Tensor& x = call.inputs[1];
-  if (gradient.dims() != x.dims()) {
-    fail("dY of shape ", to_string(gradient.dims()), " does not fit X of shape ", to_string(x.dims()));
-  }
-  const Extents extents = extents_of(x.dims());
-  const std::vector<double> scale = channel_input(call, 2, extents);
-  const Statistics batch{channel_input(call, 3, extents), channel_input(call, 4, extents)};
-  const bool relu = has_relu(call.node);
-  if (relu && !call.has_input(5)) fail("the gradient of a normalization with Relu needs Y");
-  std::vector<double> scale_gradient(scale.size()), bias_gradient(scale.size());
-  Tensor& result = output(call, 0, x.dtype(), x.dims());
+// (dY, X, batch_mean, batch_var[, Y]) -> dScale, dB
+void compute_gradient_sums(Invocation& call) {
+  const DataType dtype = call.inputs.at(1).dtype();
+  dispatch_floating(dtype, [&](auto tag) {
+    const GradientSums sums = Gradient<typename decltype(tag)::type>(call, 2, 4).sums();
+    write_channels(call, 0, dtype, sums.scale);
+    write_channels(call, 1, dtype, sums.bias);
+  });
+}
+
+// (dY, X, scale, batch_mean, batch_var, dScale, dB[, Y]) -> dX
+void compute_gradient_input(Invocation& call) {
+  const Tensor& x = call.inputs.at(1);
+  const std::int64_t count = call.node.integer("count", 0);
+  if (count < 1) fail("the number of elements a channel is ", count, "; it must be at least 1");
   dispatch_floating(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T* y = relu ? call.inputs[5].data<T>() : nullptr;
-    differentiate(extents, gradient.data<T>(), x.data<T>(), y, batch, scale, epsilon_of(call.node), result.data<T>(),
-                  scale_gradient, bias_gradient);
+    const Gradient<T> gradient(call, 3, 7);
+    const ChannelExtents& extents = gradient.extents();
+    const GradientSums sums{channel_input(call, 5, extents), channel_input(call, 6, extents)};
+    gradient.write(channel_input(call, 2, extents), sums, static_cast<double>(count),
+                   output(call, 0, x.dtype(), x.dims()).template data<T>());
   });
-  write_channels(call, 1, call.inputs[2].dtype(), scale_gradient);
-  write_channels(call, 2, call.inputs[2].dtype(), bias_gradient);
 }
 
 const Registration batch_normalization("BatchNormalization", compute_batch_normalization);
-const TrainingRegistration batch_normalization_training("BatchNormalizationTraining", normalize_with_batch_statistics);
-const TrainingRegistration batch_normalization_grad("BatchNormalizationGrad", compute_batch_normalization_grad);
+const TrainingRegistration training_registrations[] = {{"BatchNormalizationTraining", normalize_with_batch_statistics},
+                                                       {"BatchNormalizationGrad", compute_gradient},
+                                                       {"BatchNormalizationGradSums", compute_gradient_sums},
+                                                       {"BatchNormalizationGradInput", compute_gradient_input}};
 
 }  // namespace
 

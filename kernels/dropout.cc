@@ -4,6 +4,7 @@
 
 #include "kernels/elementwise.h"
 #include "kernels/functors/math.h"
+#include "kernels/random_places.h"
 
 namespace ort_train::kernels {
 
@@ -15,17 +16,15 @@ double scale_of(float ratio) {
   return ratio == 1.0f ? 0.0 : 1.0 / (1.0 - static_cast<double>(ratio));
 }
 
-/// An element stays where its number in [0, 1) is not below the ratio.
-void draw_mask(const functors::DropoutNumbers& numbers, std::uint64_t sample, float ratio, std::int64_t count,
-               bool* mask) {
-  const std::int64_t blocks = count / 4;
-  for (std::int64_t b = 0; b < blocks; ++b) {
-    const PhiloxCounter words = numbers.words(sample, static_cast<std::uint32_t>(b));
-    for (std::size_t k = 0; k < 4; ++k) mask[4 * b + static_cast<std::int64_t>(k)] = to_unit_float(words[k]) >= ratio;
-  }
-  const PhiloxCounter words = numbers.words(sample, static_cast<std::uint32_t>(blocks));
-  for (std::int64_t j = 4 * blocks; j < count; ++j) {
-    mask[j] = to_unit_float(words[static_cast<std::size_t>(j % 4)]) >= ratio;
+/// An element stays where its number in [0, 1) is not below the ratio. `mask` is for `count` elements of the row from
+/// `first` on.
+void draw_mask(const functors::DropoutNumbers& numbers, std::uint64_t row, float ratio, std::int64_t first,
+               std::int64_t count, bool* mask) {
+  for (std::int64_t element = first; element < first + count;) {
+    const PhiloxCounter words = numbers.words(row, static_cast<std::uint32_t>(element / 4));
+    do {
+      *mask++ = to_unit_float(words[static_cast<std::size_t>(element % 4)]) >= ratio;
+    } while (++element % 4 != 0 && element < first + count);
   }
 }
 
@@ -41,9 +40,7 @@ void compute_training_dropout(Invocation& call) {
   const functors::DropoutNumbers numbers(static_cast<std::uint64_t>(call.node.integer("seed", 0)),
                                          static_cast<std::uint64_t>(call.node.integer("stream", 0)),
                                          static_cast<std::uint64_t>(integer_input(call, 1)));
-  const auto first_sample = static_cast<std::uint64_t>(integer_input(call, 2));
-  const std::int64_t samples = x.rank() == 0 ? 1 : x.dims()[0];
-  const std::int64_t length = samples == 0 ? 0 : x.size() / samples;
+  const RandomPlaces places(call.node, x.dims(), integer_input(call, 2));
   Tensor& y = output(call, 0, x.dtype(), x.dims());
   Tensor mask =
       wants_output(call, 1) ? output(call, 1, DataType::boolean, x.dims()) : Tensor(DataType::boolean, x.dims());
@@ -52,12 +49,9 @@ void compute_training_dropout(Invocation& call) {
     using T = typename decltype(tag)::type;
     const T* source = x.data<T>();
     T* target = y.data<T>();
-    parallel_for(samples, 1 + costly_grain / (1 + length), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t n = begin; n < end; ++n) {
-        const std::int64_t offset = n * length;
-        draw_mask(numbers, first_sample + static_cast<std::uint64_t>(n), ratio, length, kept + offset);
-        apply_mask(source + offset, kept + offset, static_cast<T>(scale), length, target + offset);
-      }
+    places.for_each_run([&](std::uint64_t row, std::int64_t element, std::int64_t offset, std::int64_t count) {
+      draw_mask(numbers, row, ratio, element, count, kept + offset);
+      apply_mask(source + offset, kept + offset, static_cast<T>(scale), count, target + offset);
     });
   });
 }
