@@ -16,8 +16,9 @@ struct Placement {
 };
 
 /// Decides which arrays share memory (views, outputs over inputs that nobody needs any more, operands of collectives
-/// inside their bucket, updates straight into the state), plans the arena for the rest and allocates it. An update that cannot be written in place becomes a copy at
-/// the end of `program`. `state` holds every state of the program. The figures of the plan are added to `report`.
+/// inside their bucket, updates straight into the state), plans the arena for the rest and allocates it. An update that
+/// cannot be written in place becomes a copy at the end of `program`. `state` holds every state of the program. The
+/// figures of the plan are added to `report`.
 Placement place(Program& program, const CpuState& state, const Context& context, PlanReport& report);
 
 }  // namespace ort_train::runtime::cpu
