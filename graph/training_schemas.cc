@@ -436,7 +436,7 @@ void register_losses() {
       .in("scores")
       .labels()
       .out("sum")
-      .out("count")
+      .optional_out("count")
       .optional_out("log_probabilities")
       .optional_integer("ignore_index")
       .infer(infer_sum_and_count);
@@ -451,7 +451,7 @@ void register_losses() {
       .in("log_probabilities")
       .labels()
       .out("sum")
-      .out("count")
+      .optional_out("count")
       .optional_integer("ignore_index")
       .infer(infer_sum_and_count);
   TrainingSchema("NegativeLogLikelihoodGrad", "Gradient of NegativeLogLikelihood's sum.")
@@ -466,7 +466,7 @@ void register_losses() {
         .in("predictions")
         .in("targets")
         .out("sum")
-        .out("count")
+        .optional_out("count")
         .infer(infer_sum_and_count);
     TrainingSchema(std::string(name) + "Grad", "Gradient of the sum for the predictions.")
         .in("dSum")

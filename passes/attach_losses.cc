@@ -110,6 +110,23 @@ Value* named(Graph& graph, Value* value, const std::string& name) {
   return value;
 }
 
+Value* emit_sum(Builder& builder, const LossKernel& kernel, Value* label, const Attributes& attributes) {
+  if (kernel.op_type != "SoftmaxCrossEntropy") {
+    return builder.emit_training(kernel.op_type, {kernel.input, label}, attributes);
+  }
+  // The gradient reads the log-probabilities, output 2.
+  Value* sum = builder.emit_training_many(kernel.op_type, {kernel.input, label}, 3, attributes).front();
+  sum->producer()->drop_output(1);
+  return sum;
+}
+
+/// The count depends on the labels alone, so that it is known before anything else is computed: micro-batches and
+/// replicas divide by the count of the whole batch.
+Value* emit_count(Builder& builder, Value* label, Attributes attributes, DataType dtype) {
+  attributes["to"] = static_cast<std::int64_t>(dtype);
+  return builder.emit_training("LabelCount", {label}, std::move(attributes));
+}
+
 Value* attach(Graph& graph, const LossSpec& loss, std::size_t index, Form form) {
   const std::string who = "the loss " + loss.type;
   Value* output = model_output(graph, loss.output);
@@ -118,11 +135,11 @@ Value* attach(Graph& graph, const LossSpec& loss, std::size_t index, Form form) 
   Attributes attributes;
   if (loss.ignore_index && has_class_labels(loss.type)) attributes["ignore_index"] = *loss.ignore_index;
   Builder builder(graph, "ort_train.loss." + std::to_string(index) + ".");
-  const std::vector<Value*> sum_and_count = builder.emit_training_many(
-      kernel.op_type, {kernel.input, label}, kernel.op_type == "SoftmaxCrossEntropy" ? 3 : 2, std::move(attributes));
-  graph.add_output(named(graph, sum_and_count[0], loss_sum_output(index)));
-  graph.add_output(named(graph, sum_and_count[1], loss_count_output(index)));
-  Value* mean = builder.div(sum_and_count[0], sum_and_count[1]);
+  Value* sum = emit_sum(builder, kernel, label, attributes);
+  Value* count = emit_count(builder, label, attributes, sum->dtype());
+  graph.add_output(named(graph, sum, loss_sum_output(index)));
+  graph.add_output(named(graph, count, loss_count_output(index)));
+  Value* mean = builder.div(sum, count);
   return loss.weight == 1.0 ? mean : builder.mul(mean, builder.scalar_like(loss.weight, mean));
 }
 

@@ -115,6 +115,15 @@ TEST_CASE("SoftmaxCrossEntropy of a batch of scores, without the optional result
   check_each(loss.at("count"), {}, {2});
 }
 
+TEST_CASE("losses without their count") {
+  const Arrays classes = {{"scores", tensor_of({0, 0, 1000, 0}, {2, 2})}, {"labels", Tensor::of_int64s({1, 1})}};
+  const Arrays loss = run_nodes("sum, , p = ai.ort_train.SoftmaxCrossEntropy(scores, labels)", classes, {"sum", "p"});
+  check_each(loss.at("sum"), {}, {1000.6931471805599});
+  check_each(loss.at("p"), {2, 2}, {-0.69314718055994531, -0.69314718055994531, 0, -1000});
+  check_each(run_gradient("NegativeLogLikelihood(scores, labels)", classes), {}, {0});
+  check_each(run_gradient("SquaredError(p, t)", {{"p", tensor_of({1, 3})}, {"t", tensor_of({0, 1})}}), {}, {5});
+}
+
 TEST_CASE("NegativeLogLikelihood and its gradient") {
   for (const DataType dtype : training_types) {
     const Arrays inputs = {{"dsum", number(2, dtype)},

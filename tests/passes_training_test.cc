@@ -136,7 +136,20 @@ TEST_CASE("attach-losses adds label, sum, count and mean") {
   check_pass(pass, "g (float[2,3] x) => (float[2,3] y) { y = Relu(x) }", R"(
     g (float[2,3] x, float[2,3] label) => (float[2,3] y, float "ort_train.loss.0.sum", float "ort_train.loss.0.count", float "ort_train.loss") {
       y = Relu(x)
-      ["ort_train.loss.0.SquaredError_0"] "ort_train.loss.0.sum", "ort_train.loss.0.count" = ai.ort_train.SquaredError(y, label)
+      ["ort_train.loss.0.SquaredError"] "ort_train.loss.0.sum" = ai.ort_train.SquaredError(y, label)
+      ["ort_train.loss.0.LabelCount"] "ort_train.loss.0.count" = ai.ort_train.LabelCount<to = 1>(label)
+      ["ort_train.loss.0.Div"] "ort_train.loss" = Div("ort_train.loss.0.sum", "ort_train.loss.0.count") })");
+}
+
+TEST_CASE("attach-losses counts class labels without the ignored ones") {
+  TrainingSpec spec = spec_of("softmax_cross_entropy");
+  spec.losses.front().ignore_index = -1;
+  passes::AttachLosses pass(spec);
+  check_pass(pass, "g (double[2,3] x) => (double[2,3] y) { y = Relu(x) }", R"(
+    g (double[2,3] x, int64[2] label) => (double[2,3] y, double "ort_train.loss.0.sum", double "ort_train.loss.0.count", double "ort_train.loss") {
+      y = Relu(x)
+      ["ort_train.loss.0.SoftmaxCrossEntropy_0"] "ort_train.loss.0.sum", "", "ort_train.loss.0.SoftmaxCrossEntropy_2" = ai.ort_train.SoftmaxCrossEntropy<ignore_index = -1>(y, label)
+      ["ort_train.loss.0.LabelCount"] "ort_train.loss.0.count" = ai.ort_train.LabelCount<ignore_index = -1, to = 11>(label)
       ["ort_train.loss.0.Div"] "ort_train.loss" = Div("ort_train.loss.0.sum", "ort_train.loss.0.count") })");
 }
 

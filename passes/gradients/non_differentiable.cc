@@ -22,7 +22,7 @@ const NonDifferentiable random_numbers({"RandomNormal", "RandomNormalLike", "Ran
 
 const NonDifferentiable windows({"HannWindow", "HammingWindow", "BlackmanWindow", "MelWeightMatrix"});
 
-const NonDifferentiable metrics({"TopKCorrect", "ThresholdCorrect"}, graph::training_domain);
+const NonDifferentiable counts({"TopKCorrect", "ThresholdCorrect", "LabelCount"}, graph::training_domain);
 
 }  // namespace
 }  // namespace ort_train::passes
