@@ -54,6 +54,7 @@ template <typename Body>
 std::vector<std::string> on_threads(int replicas, const Body& body) {
   std::vector<std::string> errors(static_cast<std::size_t>(replicas));
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(replicas));
   for (int replica = 0; replica < replicas; ++replica) {
     threads.emplace_back([&, replica] {
       try {

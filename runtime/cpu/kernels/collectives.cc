@@ -12,6 +12,7 @@ namespace {
 
 Bucket bucket_of(const std::vector<Format>& arrays) {
   std::vector<std::size_t> bytes;
+  bytes.reserve(arrays.size());
   for (const Format& array : arrays) bytes.push_back(array.bytes());
   return lay_out_bucket(bytes);
 }
