@@ -477,13 +477,15 @@ void register_losses() {
   }
 }
 
-// `ready` and `needed` are for the pass that joins collectives: the places, in the order of the undivided graph, of the
-// node that gives the operand and of the first one that reads the result.
+// `ready`, `needed` and `readers` are for the passes that join or replace collectives, and the same on every replica: the
+// places, in the order of the undivided graph, of the node that gives the operand and of the first one that reads the
+// result, and how many read it there.
 void register_collectives() {
   TrainingSchema("AllReduce", "The sum of each operand over all replicas.")
       .variadic("operands", "sums")
       .optional_integer("ready")
       .optional_integer("needed")
+      .optional_integer("readers")
       .infer(infer_same_as_inputs);
   TrainingSchema("ReduceScatter",
                  "Of the sum of each operand over all replicas, the part that belongs to this one: the elements in "
@@ -491,6 +493,7 @@ void register_collectives() {
       .variadic("operands", "part_sums")
       .optional_integer("ready")
       .optional_integer("needed")
+      .optional_integer("readers")
       .required_integer("parts")
       .infer(infer_parts_of_inputs);
   TrainingSchema(
@@ -500,6 +503,7 @@ void register_collectives() {
       .variadic("parts", "wholes")
       .optional_integer("ready")
       .optional_integer("needed")
+      .optional_integer("readers")
       .integers("ranks", true)
       .integers("extents", false)
       .infer(infer_shape_list);

@@ -83,8 +83,7 @@ std::vector<Bucket> make_buckets(const std::vector<Node*>& nodes, std::int64_t l
 
 Attributes joined_attributes(const std::vector<Node*>& members) {
   Attributes attributes = members.front()->attributes();
-  attributes.erase("ready");
-  attributes.erase("needed");
+  for (const char* place : {"ready", "needed", "readers"}) attributes.erase(place);
   for (const char* list : {"ranks", "extents"}) {
     if (!members.front()->is("AllGather", graph::training_domain)) break;
     std::vector<std::int64_t> all;

@@ -5,6 +5,7 @@
 
 #include "graph/shape_inference.h"
 #include "kernels/kernel.h"
+#include "passes/collectives.h"
 
 namespace ort_train::passes {
 
@@ -31,7 +32,8 @@ bool has_constant_inputs(const Node& node) {
 }
 
 bool can_fold(const Node& node) {
-  if (kernels::find_kernel(node.op_type(), node.domain()) == nullptr || is_random(node)) return false;
+  if (kernels::find_kernel(node.op_type(), node.domain()) == nullptr) return false;
+  if (is_random(node) || is_collective(node)) return false;
   return depends_on_type_alone(node) || has_constant_inputs(node);
 }
 

@@ -51,7 +51,9 @@ class Sharder {
     for (int i = gradient_input + 1; i < static_cast<int>(update.inputs().size()); ++i) {
       Value* slot = update.input(i);
       if (slot == nullptr || slot->role() != Role::optimizer_slot) continue;
-      slot->set_initial(part_of(slot->initial(), replicas_, rank_));
+      const Tensor part = part_of(slot->initial(), replicas_, rank_);
+      slot->set_type(graph::Type(part.dtype(), part.dims()));
+      slot->set_initial(part);
     }
     graph::infer_types(update);
     gather(update, dims);
@@ -66,8 +68,7 @@ class Sharder {
     Value* gradient = update.input(gradient_input);
     Node* reduction = gradient->producer();
     const bool only_here = reduction != nullptr && reduction->is("AllReduce", training_domain) &&
-                           reduction->inputs().size() == 1 && gradient->uses().size() == 1 &&
-                           !gradient->is_graph_output();
+                           reduction->inputs().size() == 1 && reduction->integer("readers", 1) == 1;
     if (!only_here) return flat_part(builder, gradient);
     Attributes attributes = reduction->attributes();
     attributes["parts"] = replicas_;

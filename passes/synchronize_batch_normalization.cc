@@ -19,8 +19,9 @@ Value* mean_of(Builder& builder, Value* sum, std::int64_t count) {
 }
 
 Value* next_running(Builder& builder, Value* running, Value* batch, double momentum) {
-  return builder.add(builder.mul(running, builder.scalar_like(momentum, running)),
-                     builder.mul(batch, builder.scalar_like(1 - momentum, batch)));
+  Value* kept = builder.mul(running, builder.scalar_like(momentum, running));
+  Value* added = builder.mul(batch, builder.scalar_like(1 - momentum, batch));
+  return builder.add(kept, added);
 }
 
 /// The new value takes the place and the name of an output of the old node.

@@ -12,12 +12,10 @@ using graph::Value;
 
 namespace {
 
-constexpr std::string_view training_prefix = "ort_train.";
-
 Sharding sharding_of_input(const Value& input, const BatchInputs& batch) {
   const auto axis = batch.axes.find(input.name());
   if (axis == batch.axes.end()) {
-    return input.name().rfind(training_prefix, 0) == 0 ? Sharding::replicated() : Sharding::open();
+    return input.dims().empty() ? Sharding::replicated() : Sharding::open();
   }
   const Dims dims = input.dims();
   if (axis->second < 0 || axis->second >= static_cast<std::int64_t>(dims.size())) {

@@ -11,7 +11,7 @@
 namespace ort_train::passes {
 
 /// Where the samples are among the inputs of a graph: the axis along which each input holds them, by name. Inputs that
-/// are not named are labels, or are of the training itself ("ort_train.step" and the like) and the same everywhere.
+/// are not named are labels, or scalars that are the same everywhere.
 struct BatchInputs {
   std::int64_t samples = 0;
   std::map<std::string, std::int64_t> axes;

@@ -69,8 +69,8 @@ void PartitionContext::need(int index, const Sharding& sharding) {
   }
   if (cut &&
       input_dims(index).at(static_cast<std::size_t>(sharding.axis)) != sharding.outer * samples_ * sharding.inner) {
-    refuse(text("'", node_.input(index)->name(), "' ", to_string(input_dims(index)), " has no axis ",
-                sharding.axis, " for the samples"));
+    refuse(text("'", node_.input(index)->name(), "' ", to_string(input_dims(index)), " has no axis ", sharding.axis,
+                " for the samples"));
   }
   decision_.inputs[static_cast<std::size_t>(index)] = sharding;
 }

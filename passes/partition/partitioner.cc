@@ -32,6 +32,8 @@ struct Sum {
   std::size_t micro_batches = 0;
   /// Places in the order of the undivided graph: of the node that gives it, and of the first one that reads the result.
   std::int64_t ready = 0, needed = 0;
+  /// A micro-batch reads the result.
+  bool early = false;
 };
 
 class Partitioner {
@@ -60,6 +62,8 @@ class Partitioner {
     }
     find_sums();
     for (std::size_t k = 0; k < micro_batches_.size(); ++k) emit_micro_batch(k);
+    // Also those that only a replica with samples reads.
+    for (const Value* value : sums_in_order_) whole(value);
     for (const auto& node : source_.nodes()) {
       if (!analysis_.of(*node).divided()) emit_whole(*node);
     }
@@ -109,11 +113,12 @@ class Partitioner {
     }
     for (const Value* output : source_.outputs()) add(output, end);
     for (const graph::Update& update : source_.updates()) add(update.next, end);
-    if (!is_one_micro_batch()) need_early_what_micro_batches_read();
+    if (!is_one_micro_batch()) order_sums_of_micro_batches(end);
   }
 
-  /// The first micro-batch waits for such a sum, and so it cannot wait for another one that is ready later.
-  void need_early_what_micro_batches_read() {
+  /// The first micro-batch waits for the sums that it reads, whose parts of all micro-batches are computed first; the
+  /// other sums are ready only after the last micro-batch.
+  void order_sums_of_micro_batches(std::int64_t end) {
     std::unordered_set<const Value*> read;
     for (auto node = source_.nodes().rbegin(); node != source_.nodes().rend(); ++node) {
       const Decision& decision = analysis_.of(**node);
@@ -124,12 +129,23 @@ class Partitioner {
       if (!reads) continue;
       for (std::size_t i = 0; i < (*node)->inputs().size(); ++i) {
         const Value* input = (*node)->inputs()[i];
-        if (input != nullptr && decision.inputs[i].is_replicated()) read.insert(input);
+        if (input != nullptr && reads_whole(input, decision.inputs[i])) read.insert(input);
       }
     }
     for (auto& [value, sum] : sums_) {
-      if (read.count(value) != 0) sum.needed = sum.ready + 1;
+      if (read.count(value) != 0) {
+        sum.needed = sum.ready + 1;
+        sum.early = true;
+      } else {
+        sum.ready += end;
+        sum.needed += end;
+      }
     }
+  }
+
+  /// The node reads the whole value, or cuts its rows out of it.
+  bool reads_whole(const Value* value, const Sharding& needed) const {
+    return needed.is_replicated() || (needed.is_sharded() && !analysis_.of(value).is_sharded());
   }
 
   void emit_micro_batch(std::size_t k) {
@@ -213,17 +229,33 @@ class Partitioner {
     }
   }
 
+  /// Replicas reduce in one order, that of the undivided graph; the last loss is not the first one just because the
+  /// backward part begins with it.
+  void reduce_what_is_ready_before(const Sum& sum) {
+    if (!sum.early) return;
+    for (const Value* other : sums_in_order_) {
+      const Sum& candidate = sums_.at(other);
+      if (candidate.early && candidate.ready < sum.ready) whole(other);
+    }
+  }
+
   Value* reduce(const Value* value) {
+    reduce_what_is_ready_before(sums_.at(value));
     add_up(value, micro_batches_.size());
     Value* sum = sums_.at(value).value;
     if (sum == nullptr) sum = target_->add_constant(value->name() + ".part", Tensor(value->dtype(), value->dims()));
     builder_.set_prefix(value->name() + ".");
     if (replication_.replicas > 1) {
       const Sum& places = sums_.at(value);
-      sum = builder_.emit_training("AllReduce", {sum}, {{"ready", places.ready}, {"needed", places.needed}});
+      sum = builder_.emit_training(
+          "AllReduce", {sum}, {{"ready", places.ready}, {"needed", places.needed}, {"readers", readers_of(value)}});
     }
     rename(sum, value->name());
     return sum;
+  }
+
+  static std::int64_t readers_of(const Value* value) {
+    return static_cast<std::int64_t>(value->uses().size()) + (value->is_graph_output() ? 1 : 0);
   }
 
   // --- nodes

@@ -48,7 +48,6 @@ std::vector<Value*> emit_expand(Emission& emission) {
 
 void expand_rule(PartitionContext& context) {
   const Sharding input = context.input(0);
-  if (input.is_partial()) return context.give_all(Sharding::partial());
   if (!input.is_sharded()) return follow_first_input(context);
   const Dims from = context.input_dims(0), to = context.output_dims();
   const std::int64_t axis = input.axis + static_cast<std::int64_t>(to.size() - from.size());
@@ -61,7 +60,6 @@ void expand_rule(PartitionContext& context) {
 
 void tile_rule(PartitionContext& context) {
   const Sharding input = context.input(0);
-  if (input.is_partial()) return context.give_all(Sharding::partial());
   if (!input.is_sharded()) return follow_first_input(context);
   Sharding output = input;
   output.outer *= context.constant_input(1).at(static_cast<std::size_t>(input.axis));

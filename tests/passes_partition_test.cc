@@ -1,0 +1,259 @@
+#include <doctest/doctest.h>
+
+#include "graph/onnx_io.h"
+#include "passes/bucket_all_reduce.h"
+#include "passes/eliminate_dead_code.h"
+#include "passes/eliminate_duplicates.h"
+#include "passes/partition_batch.h"
+#include "passes/shard_optimizer.h"
+#include "passes/synchronize_batch_normalization.h"
+#include "tests/pass_check.h"
+
+using namespace ort_train;
+using passes::BatchInputs;
+using passes::PartitionBatch;
+using passes::Replication;
+using tests::check_pass;
+using tests::check_unchanged;
+using tests::with_header;
+
+namespace {
+
+Replication replica(int rank, int replicas, std::int64_t accumulate = 1) {
+  Replication replication;
+  replication.replicas = replicas;
+  replication.rank = rank;
+  replication.accumulate = accumulate;
+  return replication;
+}
+
+const BatchInputs four_samples{4, {{"x", 0}}};
+
+/// The sentence with which a batch is refused.
+std::string refusal(const std::string& body, const BatchInputs& batch = four_samples) {
+  const auto graph = graph::parse_text(with_header(body));
+  try {
+    PartitionBatch(batch, replica(0, 2)).run(*graph);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+// A model of one layer with its training step.
+const char* const dense = R"(g (float[4,3] x, int64[4] label, float rate) => (float total, float sum)
+    <float[3,2] w = {1,2,3,4,5,6}> {
+      y = MatMul(x, w)
+      sum, count, log_p = ai.ort_train.SoftmaxCrossEntropy(y, label)
+      total = Div(sum, count)
+      one = Constant<value_float = 1.0>()
+      d = Div(one, count)
+      dy = ai.ort_train.SoftmaxCrossEntropyGrad(d, log_p, label)
+      dw = Gemm<transA = 1>(x, dy)
+      v = ai.ort_train.SgdUpdate(w, dw, rate) })";
+
+TEST_CASE("partition-batch shards inputs and labels, reduces sums, and divides by the count of the whole batch") {
+  PartitionBatch pass(four_samples, replica(1, 3));
+  check_pass(pass, dense,
+             R"(g (float[1,3] x, int64[1] label, float rate) => (float total, float sum)
+    <float[3,2] w = {1,2,3,4,5,6}> {
+      y = MatMul(x, w)
+      "sum.part", "count.part", log_p = ai.ort_train.SoftmaxCrossEntropy(y, label)
+      one = Constant<value_float = 1.0>()
+      ["count.AllReduce"] count = ai.ort_train.AllReduce<needed = 2, readers = 2, ready = 1>("count.part")
+      d = Div(one, count)
+      dy = ai.ort_train.SoftmaxCrossEntropyGrad(d, log_p, label)
+      "dw.part" = Gemm<transA = 1>(x, dy)
+      ["sum.AllReduce"] sum = ai.ort_train.AllReduce<needed = 2, readers = 2, ready = 1>("sum.part")
+      ["dw.AllReduce"] dw = ai.ort_train.AllReduce<needed = 7, readers = 1, ready = 6>("dw.part")
+      total = Div(sum, count)
+      v = ai.ort_train.SgdUpdate(w, dw, rate) })");
+}
+
+TEST_CASE("partition-batch gives a replica without samples zeros to reduce") {
+  PartitionBatch pass({1, {{"x", 0}}}, replica(1, 2));
+  check_pass(pass,
+             "g (float[1,3] x) => (float s, float[3] m) <float[3] w = {1,2,3}, int64[1] axis = {0}> { y = Mul(x, w)  s "
+             "= ReduceSum<keepdims "
+             "= 0>(y)  m = ReduceMean<keepdims = 0>(y, axis) }",
+             R"(g (float[0,3] x) => (float s, float[3] m)
+    <float[3] w = {1,2,3}, int64[1] axis = {0}, float "s.part" = {0}, float[3] "m.part" = {0,0,0}> {
+      ["s.AllReduce"] s = ai.ort_train.AllReduce<needed = 3, readers = 1, ready = 1>("s.part")
+      ["m.AllReduce"] m = ai.ort_train.AllReduce<needed = 3, readers = 1, ready = 2>("m.part") })");
+}
+
+TEST_CASE("partition-batch works through micro-batches one after the other") {
+  PartitionBatch pass(four_samples, replica(0, 1, 2));
+  check_pass(pass, "g (float[4,3] x) => (float s) { y = Exp(x)  s = ReduceSum<keepdims = 0>(y) }",
+             R"(g (float[4,3] x) => (float s)
+    <int64[1] "x.rows.constant" = {0}, int64[1] "x.rows.constant.1" = {2}, int64[1] "x.rows.constant.2" = {0},
+     int64[1] "x.rows.constant.3" = {2}, int64[1] "x.rows.constant.4" = {4}, int64[1] "x.rows.constant.5" = {0}> {
+      ["x.rows.Slice"] "x.rows.Slice" = Slice(x, "x.rows.constant", "x.rows.constant.1", "x.rows.constant.2")
+      "y.1" = Exp("x.rows.Slice")
+      "s.1.part" = ReduceSum<keepdims = 0>("y.1")
+      ["x.rows.Slice.1"] "x.rows.Slice.1" = Slice(x, "x.rows.constant.3", "x.rows.constant.4", "x.rows.constant.5")
+      "y.2" = Exp("x.rows.Slice.1")
+      "s.2.part" = ReduceSum<keepdims = 0>("y.2")
+      ["s.accumulated.Add"] s = Add("s.1.part", "s.2.part") })");
+}
+
+TEST_CASE("partition-batch leaves a graph alone that is not divided") {
+  PartitionBatch pass(four_samples, replica(0, 1));
+  check_unchanged(pass, dense);
+}
+
+TEST_CASE("partition-batch: what all samples have stays whole, and what each has its row of is cut") {
+  PartitionBatch pass(four_samples, replica(1, 2));
+  check_pass(pass, R"(g (float[4,3] x) => (float[4,3] y) <float[1,3] w = {1,2,3}, float[4,1] rows = {1,2,3,4}> {
+      half = Mul(w, w)
+      a = Add(x, half)
+      y = Add(a, rows) })",
+             R"(g (float[2,3] x) => (float[2,3] y)
+    <float[1,3] w = {1,2,3}, float[4,1] rows = {1,2,3,4}, int64[1] "rows.rows.constant" = {2},
+     int64[1] "rows.rows.constant.1" = {4}, int64[1] "rows.rows.constant.2" = {0}> {
+      half = Mul(w, w)
+      a = Add(x, half)
+      ["rows.rows.Slice"] "rows.rows.Slice" = Slice(rows, "rows.rows.constant", "rows.rows.constant.1", "rows.rows.constant.2")
+      y = Add(a, "rows.rows.Slice") })");
+}
+
+TEST_CASE("partition-batch follows the samples through reshapes and transpositions") {
+  PartitionBatch pass({4, {{"x", 1}}}, replica(0, 2));
+  check_pass(
+      pass,
+      R"(g (float[3,4,5] x) => (float[4,15] y) <int64[2] merged = {12,5}, int64[3] separate = {3,4,5}, int64[2] flat = {4,15}> {
+      a = Reshape(x, merged)
+      b = Reshape(a, separate)
+      c = Transpose<perm = [1,0,2]>(b)
+      y = Reshape(c, flat) })",
+      R"(g (float[3,2,5] x) => (float[2,15] y)
+    <int64[2] merged = {12,5}, int64[3] separate = {3,4,5}, int64[2] flat = {4,15}, int64[2] "a.constant" = {6,5},
+     int64[3] "b.constant" = {3,2,5}, int64[2] "y.constant" = {2,15}> {
+      ["a.Reshape"] a = Reshape<allowzero = 1>(x, "a.constant")
+      ["b.Reshape"] b = Reshape<allowzero = 1>(a, "b.constant")
+      c = Transpose<perm = [1,0,2]>(b)
+      ["y.Reshape"] y = Reshape<allowzero = 1>(c, "y.constant") })");
+}
+
+TEST_CASE("partition-batch refuses what mixes samples, naming the node") {
+  const auto refuses = [](const std::string& body, const std::string& node, const std::string& reason) {
+    const std::string sentence = refusal(body);
+    CAPTURE(sentence);
+    CHECK(sentence.find(node + ": the batch cannot be divided here: " + reason) == 0);
+  };
+  refuses("g (float[4,3] x) => (float[4,3] y) { y = Softmax<axis = 0>(x) }", "Softmax 'y'",
+          "it combines elements along axis 0, which holds the samples");
+  refuses("g (float[4,3] x) => (float[4,4] y) { t = Transpose(x)  y = MatMul(x, t) }", "MatMul 'y'",
+          "it combines each sample with every other one");
+  refuses("g (float[4,3] x) => (float[3,4] y) <int64[2] s = {3,4}> { y = Reshape(x, s) }", "Reshape 'y'",
+          "its result [3,4] mixes the axis of the samples with others");
+  refuses("g (float[4,3] x) => (float[1,3] y) <int64[1] a = {0}> { y = ReduceMax(x, a) }", "ReduceMax 'y'",
+          "only sums and means can be taken over the samples");
+  refuses("g (float[4,3] x) => (float[2,3] y) <int64[1] s = {0}, int64[1] e = {2}> { y = Slice(x, s, e) }", "Slice 'y'",
+          "it takes some samples of the batch");
+  refuses("g (float[4,3] x) => (int64[2,N] y) { y = NonZero(x) }", "NonZero 'y'",
+          "it needs 'x' the same on every replica, but it is divided along axis 0");
+  refuses("g (float[4,3] x) => (float[5,3] y) <float[1,3] w = {1,2,3}> { y = Concat<axis = 0>(x, w) }", "Concat 'y'",
+          "it appends 'w' to the samples");
+}
+
+TEST_CASE("synchronize-batch-normalization takes the statistics out") {
+  passes::SynchronizeBatchNormalization pass;
+  check_pass(pass, R"(g (float[4,2,3] x, float[4,2,3] dy) => (float[4,2,3] y, float[4,2,3] dx, float[2] ds)
+    <float[2] s = {1,1}, float[2] b = {0,0}, float[2] m = {0,0}, float[2] v = {1,1}> {
+      y, nm, nv, bm, bv = ai.ort_train.BatchNormalizationTraining<momentum = 0.75>(x, s, b, m, v)
+      dx, ds, db = ai.ort_train.BatchNormalizationGrad(dy, x, s, bm, bv) })",
+             R"(g (float[4,2,3] x, float[4,2,3] dy) => (float[4,2,3] y, float[4,2,3] dx, float[2] ds)
+    <float[2] s = {1,1}, float[2] b = {0,0}, float[2] m = {0,0}, float[2] v = {1,1},
+     float "y.constant" = {0.083333336}, float "y.constant.1" = {0.083333336}, float "y.constant.2" = {0.75},
+     float "y.constant.3" = {0.25}, float "y.constant.4" = {0.75}, float "y.constant.5" = {0.25}> {
+      ["y.ChannelSum"] "y.ChannelSum" = ai.ort_train.ChannelSum(x)
+      ["y.Mul"] bm = Mul("y.ChannelSum", "y.constant")
+      ["y.ChannelSquaredDeviation"] "y.ChannelSquaredDeviation" = ai.ort_train.ChannelSquaredDeviation(x, bm)
+      ["y.Mul.1"] bv = Mul("y.ChannelSquaredDeviation", "y.constant.1")
+      ["y.BatchNormalization"] y = BatchNormalization<epsilon = 1e-05>(x, s, b, bm, bv)
+      ["y.Mul.2"] "y.Mul.2" = Mul(m, "y.constant.2")
+      ["y.Mul.3"] "y.Mul.3" = Mul(bm, "y.constant.3")
+      ["y.Add"] nm = Add("y.Mul.2", "y.Mul.3")
+      ["y.Mul.4"] "y.Mul.4" = Mul(v, "y.constant.4")
+      ["y.Mul.5"] "y.Mul.5" = Mul(bv, "y.constant.5")
+      ["y.Add"] nv = Add("y.Mul.4", "y.Mul.5")
+      ["dx.BatchNormalizationGradSums_0"] ds, db = ai.ort_train.BatchNormalizationGradSums(dy, x, bm, bv, "")
+      ["dx.BatchNormalizationGradInput"] dx = ai.ort_train.BatchNormalizationGradInput<count = 12>(dy, x, s, bm, bv, ds, db, "") })");
+  check_unchanged(pass, "g (float[4] x) => (float[4] y) { y = Relu(x) }");
+}
+
+TEST_CASE("bucket-all-reduce joins in the order in which operands are ready") {
+  const std::string text = R"(g (float[4] x, float[2] z) => (float[4] p, float[2] q, float[4] r) {
+      a = Exp(x)
+      b = Neg(z)
+      c = Neg(a)
+      ar = ai.ort_train.AllReduce<needed = 3, ready = 0>(a)
+      d = Exp(ar)
+      p = ai.ort_train.AllReduce<needed = 9, ready = 5>(d)
+      q = ai.ort_train.AllReduce<needed = 9, ready = 1>(b)
+      r = ai.ort_train.AllReduce<needed = 9, ready = 2>(c) })";
+  passes::BucketAllReduce one_bucket(1000);
+  check_pass(one_bucket, text, R"(g (float[4] x, float[2] z) => (float[4] p, float[2] q, float[4] r) {
+      a = Exp(x)
+      b = Neg(z)
+      c = Neg(a)
+      [ar] ar, q, r = ai.ort_train.AllReduce(a, b, c)
+      d = Exp(ar)
+      [p] p = ai.ort_train.AllReduce(d) })");
+  passes::BucketAllReduce small(24);
+  check_pass(small, text, R"(g (float[4] x, float[2] z) => (float[4] p, float[2] q, float[4] r) {
+      a = Exp(x)
+      b = Neg(z)
+      [ar] ar, q = ai.ort_train.AllReduce(a, b)
+      c = Neg(a)
+      [r] r = ai.ort_train.AllReduce(c)
+      d = Exp(ar)
+      [p] p = ai.ort_train.AllReduce(d) })");
+  passes::BucketAllReduce none(0);
+  check_pass(none, text, R"(g (float[4] x, float[2] z) => (float[4] p, float[2] q, float[4] r) {
+      a = Exp(x)
+      [ar] ar = ai.ort_train.AllReduce(a)
+      b = Neg(z)
+      [q] q = ai.ort_train.AllReduce(b)
+      c = Neg(a)
+      [r] r = ai.ort_train.AllReduce(c)
+      d = Exp(ar)
+      [p] p = ai.ort_train.AllReduce(d) })");
+  check_unchanged(none, "g (float[4] x) => (float[4] y) { y = Relu(x) }");
+}
+
+TEST_CASE("shard-optimizer updates parts") {
+  passes::ShardOptimizer pass(2, 1);
+  const std::string text = R"(g (float[3] g, float rate) => () <float[3] w = {1,2,3}, float[3] buffer = {4,5,6}> {
+      sum = ai.ort_train.AllReduce<needed = 9, ready = 5>(g)
+      v, next = ai.ort_train.SgdUpdate<momentum = 0.9>(w, sum, rate, buffer) })";
+  const auto graph = graph::parse_text(with_header(text));
+  graph->at("buffer")->set_role(graph::Role::optimizer_slot);
+  graph->add_update(graph->at("w"), graph->at("v"));
+  graph->add_update(graph->at("buffer"), graph->at("next"));
+  CHECK(pass.run(*graph));
+  CHECK(tests::body_of(*graph) == tests::body_of(*graph::parse_text(with_header(R"(g (float[3] g, float rate) => ()
+    <float[3] w = {1,2,3}, float[2] buffer = {6,0}> {
+      ["v.ReduceScatter"] "v.ReduceScatter" = ai.ort_train.ReduceScatter<needed = 9, parts = 2, ready = 5>(g)
+      ["v.FlatPart"] "v.FlatPart" = ai.ort_train.FlatPart<index = 1, parts = 2>(w)
+      "v.part", next = ai.ort_train.SgdUpdate<momentum = 0.9>("v.FlatPart", "v.ReduceScatter", rate, buffer)
+      [v] v = ai.ort_train.AllGather<extents = [3], ranks = [1], ready = 9223372036854775806>("v.part") })"))));
+  CHECK(graph->at("buffer")->initial().identical(Tensor::of({2}, std::vector<float>{6, 0})));
+  passes::ShardOptimizer alone(1, 0);
+  check_unchanged(alone, text);
+}
+
+TEST_CASE("collectives are neither merged nor removed on one replica alone") {
+  passes::EliminateDuplicates duplicates;
+  passes::EliminateDeadCode dead_code;
+  const std::string text = R"(g (float[4] x) => (float[4] y) {
+      a = ai.ort_train.AllReduce(x)
+      b = ai.ort_train.AllReduce(x)
+      c = ai.ort_train.AllReduce(x)
+      y = Add(a, b) })";
+  check_unchanged(duplicates, text);
+  check_unchanged(dead_code, text);
+}
