@@ -60,3 +60,13 @@ endif()
 
 add_script_test(rooms "${CMAKE_SOURCE_DIR}/scripts/check-rooms")
 add_script_test(find_package "${CMAKE_SOURCE_DIR}/tests/find_package" "${CMAKE_BINARY_DIR}" "${CMAKE_COMMAND}")
+
+# Programs that mpirun starts.
+if(ORT_TRAIN_MPI_FOUND)
+  add_executable(collectives_program tests/processes/collectives_program.cc)
+  target_link_libraries(collectives_program PRIVATE ort_train Threads::Threads)
+  set_target_properties(collectives_program PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+endif()
+add_script_test(collectives_processes "${CMAKE_SOURCE_DIR}/tests/processes/collectives" "${CMAKE_BINARY_DIR}")
+add_script_test(thread_sanitizer "${CMAKE_SOURCE_DIR}/tests/thread_sanitizer" "${CMAKE_BINARY_DIR}"
+                "${CMAKE_CXX_COMPILER}")

@@ -82,6 +82,7 @@ std::vector<T> expected_sum(int replicas, int step, std::size_t count) {
     }
   }
   std::vector<T> result;
+  result.reserve(count);
   for (const Sum sum : sums) result.push_back(static_cast<T>(sum));
   return result;
 }

@@ -65,14 +65,25 @@ class Part {
     if (parts) group_.result().resize(bytes_ * size());
   }
 
+  /// The operands of all local replicas, from this byte on.
+  std::vector<const void*> inputs(std::size_t skipped) const {
+    std::vector<const void*> all(size());
+    for (std::size_t i = 0; i < size(); ++i) all[i] = at(group_.operation(static_cast<int>(i)).input, skipped);
+    return all;
+  }
+
+  std::vector<void*> outputs() const {
+    std::vector<void*> all(size());
+    for (std::size_t i = 0; i < size(); ++i) all[i] = group_.operation(static_cast<int>(i)).output;
+    return all;
+  }
+
   /// This replica's slice of the sum over the local ones, of `count` elements, goes to `results`.
   void add_slice(DataType to, const std::vector<void*>& results, std::int64_t first, std::int64_t count) {
     const auto skipped = static_cast<std::size_t>(first);
-    std::vector<const void*> operands;
-    for (int i = 0; i < group_.size(); ++i) operands.push_back(at(group_.operation(i).input, skipped * element_));
-    std::vector<void*> places;
-    for (void* result : results) places.push_back(at(result, skipped * size_of(to)));
-    add_in_order(operation_.dtype, operands, to, places, static_cast<std::size_t>(count));
+    std::vector<void*> places(results);
+    for (void*& place : places) place = at(place, skipped * size_of(to));
+    add_in_order(operation_.dtype, inputs(skipped * element_), to, places, static_cast<std::size_t>(count));
   }
 
   void* leader_output() const { return group_.operation(0).output; }
@@ -80,9 +91,7 @@ class Part {
   void all_reduce() {
     const Shard slice = shard_of(static_cast<std::int64_t>(operation_.count), group_.size(), local_);
     if (!exchange_) {
-      std::vector<void*> results;
-      for (int i = 0; i < group_.size(); ++i) results.push_back(group_.operation(i).output);
-      add_slice(operation_.dtype, results, slice.first, slice.rows);
+      add_slice(operation_.dtype, outputs(), slice.first, slice.rows);
       return;
     }
     void* partial = needs_partial() ? group_.partial().data() : leader_output();
@@ -107,11 +116,8 @@ class Part {
   void reduce_scatter() {
     const auto count = static_cast<std::int64_t>(operation_.count);
     if (!exchange_) {
-      const std::size_t skipped = local() * bytes_;
-      std::vector<const void*> operands;
-      for (int i = 0; i < group_.size(); ++i) operands.push_back(at(group_.operation(i).input, skipped));
       void* const result[] = {operation_.output};
-      add_in_order(operation_.dtype, operands, operation_.dtype, result, operation_.count);
+      add_in_order(operation_.dtype, inputs(local() * bytes_), operation_.dtype, result, operation_.count);
       return;
     }
     if (size() == 1) {

@@ -71,7 +71,7 @@ void Requests::clear() noexcept {
 }
 
 void Backoff::pause() {
-  constexpr int yields = 20, longest_us = 1000;
+  constexpr int yields = 100, longest_us = 1000;
   if (++looks_ <= yields) {
     std::this_thread::yield();
   } else {

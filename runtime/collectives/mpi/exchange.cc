@@ -86,10 +86,8 @@ void MpiExchange::check_greeting(const Operation& operation, int process) const 
 const std::byte* MpiExchange::payload_of(int process) const { return came_[index(process)].data() + sizeof(Greeting); }
 
 void MpiExchange::add_payloads(const Operation& operation, const void* own, void* result, std::size_t count) {
-  std::vector<const void*> operands;
-  for (int process = 0; process < layout_.processes; ++process) {
-    operands.push_back(process == layout_.process ? own : payload_of(process));
-  }
+  std::vector<const void*> operands(came_.size(), own);
+  for (const int process : transfers_.others()) operands[index(process)] = payload_of(process);
   void* const results[] = {result};
   add_in_order(partial_type(operation.dtype, layout_), operands, operation.dtype, results, count);
 }
@@ -99,9 +97,9 @@ void MpiExchange::all_reduce(const Operation& operation, const void* partial, vo
     add_payloads(operation, partial, result, operation.count);
     return;
   }
-  std::vector<Shard> chunks;
+  std::vector<Shard> chunks(index(layout_.processes));
   for (int process = 0; process < layout_.processes; ++process) {
-    chunks.push_back(shard_of(static_cast<std::int64_t>(operation.count), layout_.processes, process));
+    chunks[index(process)] = shard_of(static_cast<std::int64_t>(operation.count), layout_.processes, process);
   }
   const auto skipped = static_cast<std::size_t>(chunks[index(layout_.process)].first);
   const Reduction::Arrays arrays{partial_type(operation.dtype, layout_),
@@ -122,9 +120,9 @@ void MpiExchange::reduce_scatter(const Operation& operation, const void* partial
     add_payloads(operation, chunk_of(layout_.process), result, count);
     return;
   }
-  std::vector<Shard> chunks;
+  std::vector<Shard> chunks(index(layout_.processes));
   const auto rows = static_cast<std::int64_t>(count);
-  for (int process = 0; process < layout_.processes; ++process) chunks.push_back({process * rows, rows});
+  for (int process = 0; process < layout_.processes; ++process) chunks[index(process)] = {process * rows, rows};
   const Reduction::Arrays arrays{type, operation.dtype, partial, result, nullptr, chunks, scratch_};
   Reduction(transfers_, arrays, layout_.process).run();
 }
