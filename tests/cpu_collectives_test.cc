@@ -229,6 +229,24 @@ TEST_CASE("a bucket of several operands is one sum, and its operands are produce
   }
 }
 
+TEST_CASE("sums of float64, and of arrays without elements") {
+  const auto outcomes = run_replicas(
+      2,
+      [](int) {
+        return parse(R"(g (double[3] x, double[0,2] n) => (double[3] y, double[0,2] m, double[0,2] k) {
+          a = Neg(x)  b = Neg(n)  s, m = ai.ort_train.AllReduce(a, b)  k = ai.ort_train.AllReduce(n)  y = Neg(s) })");
+      },
+      [](int replica) {
+        return std::map<std::string, Tensor>{{"x", Tensor::of<double>({3}, {1e-10 * replica, 1, 2})},
+                                             {"n", Tensor(DataType::float64, {0, 2})}};
+      });
+  for (const Outcome& outcome : outcomes) {
+    CHECK(outcome.values.at("y").to_doubles() == std::vector<double>{1e-10, 2, 4});
+    CHECK(outcome.values.at("m").dims() == Dims{0, 2});
+    CHECK(outcome.report.reduced_bytes == 3 * sizeof(double) + 40);
+  }
+}
+
 TEST_CASE("what must keep its elements is copied into the bucket") {
   // An input, state, a constant, an operand twice, one that is read later, one that is an output, and a sum.
   auto graph =

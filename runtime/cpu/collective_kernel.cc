@@ -38,9 +38,4 @@ void CollectiveKernel::drain() noexcept {
 
 std::unique_ptr<Kernel> make_wait(CollectiveKernel& kernel) { return std::make_unique<WaitKernel>(kernel); }
 
-bool is_collective(const graph::Node& node) {
-  if (node.domain() != graph::training_domain) return false;
-  return node.op_type() == "AllReduce" || node.op_type() == "ReduceScatter" || node.op_type() == "AllGather";
-}
-
 }  // namespace ort_train::runtime::cpu

@@ -48,7 +48,4 @@ class CollectiveKernel : public Kernel {
 /// Waits for `kernel`, which must outlive it.
 std::unique_ptr<Kernel> make_wait(CollectiveKernel& kernel);
 
-/// True for a node that only all replicas together can compute.
-bool is_collective(const graph::Node& node);
-
 }  // namespace ort_train::runtime::cpu

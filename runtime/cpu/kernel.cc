@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "kernels/kernel.h"
-#include "runtime/cpu/collective_kernel.h"
+#include "passes/collectives.h"
 #include "runtime/cpu/plain_kernel.h"
 
 namespace ort_train::runtime::cpu {
@@ -55,7 +55,7 @@ bool has_kernel(const graph::Node& node) { return kernels::find_kernel(node.op_t
 
 std::unique_ptr<Kernel> make_kernel(const Request& request, bool plain_only) {
   // The plain kernel of a collective node knows one replica only.
-  if (!plain_only || is_collective(request.node)) {
+  if (!plain_only || passes::is_collective(request.node)) {
     const auto found = registry().find(Key(request.node.domain(), request.node.op_type()));
     if (found != registry().end()) {
       if (auto kernel = found->second(request)) return kernel;

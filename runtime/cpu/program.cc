@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "runtime/cpu/collective_kernel.h"
+#include "passes/collectives.h"
 #include "runtime/cpu/memory.h"
 #include "runtime/cpu/reorder.h"
 
@@ -42,7 +42,7 @@ class Selector {
         }
       }
       if (!has_kernel(*node)) complaints += text("\n  ", describe(*node), ": no CPU kernel");
-      if (is_collective(*node) && context_.collective == nullptr) {
+      if (passes::is_collective(*node) && context_.collective == nullptr) {
         complaints += text("\n  ", describe(*node), ": it needs all replicas, and no collective connects them");
       }
     }
