@@ -27,7 +27,14 @@ constexpr PhiloxCounter philox4x32_10(PhiloxCounter counter, PhiloxKey key) {
 constexpr float to_unit_float(std::uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; }
 
 /// What a random number is for. Two purposes never share numbers, whatever the other parts of the key are.
-enum class RandomPurpose : std::uint8_t { shuffle = 1, split = 2, augmentation = 3, initialization = 4, dropout = 5 };
+enum class RandomPurpose : std::uint8_t {
+  shuffle = 1,
+  split = 2,
+  augmentation = 3,
+  initialization = 4,
+  dropout = 5,
+  random_operator = 6
+};
 
 /// The sequence of random numbers that belongs to (seed, purpose, epoch, sample). Distinct keys give independent
 /// sequences; `epoch` may be any 32-bit count (a step, a node) and `sample` must be below 2^56.

@@ -82,6 +82,25 @@ void infer_training_dropout(InferenceContext& context) {
   context.getOutputType(1)->mutable_tensor_type()->set_elem_type(onnx::TensorProto::BOOL);
 }
 
+std::int64_t integer_of(InferenceContext& context, const std::string& attribute) {
+  const AttributeProto* value = context.getAttribute(attribute);
+  return value == nullptr ? 0 : value->i();
+}
+
+void infer_random_values(InferenceContext& context) {
+  auto* type = context.getOutputType(0)->mutable_tensor_type();
+  type->set_elem_type(static_cast<std::int32_t>(integer_of(context, "dtype")));
+  if (context.hasInput(0)) {
+    const auto& like = context.getInputType(0)->tensor_type();
+    if (like.has_shape()) *type->mutable_shape() = like.shape();
+    return;
+  }
+  type->mutable_shape()->clear_dim();
+  const AttributeProto* shape = context.getAttribute("shape");
+  if (shape == nullptr) return;
+  for (const std::int64_t extent : shape->ints()) type->mutable_shape()->add_dim()->set_dim_value(extent);
+}
+
 void infer_sum_and_count(InferenceContext& context) {
   scalar_like_input(context, 0, 0);
   scalar_like_input(context, 0, 1);
@@ -90,11 +109,6 @@ void infer_sum_and_count(InferenceContext& context) {
 
 void infer_same_as_inputs(InferenceContext& context) {
   for (std::size_t output = 0; output < context.getNumOutputs(); ++output) same_as_input(context, output, output);
-}
-
-std::int64_t integer_of(InferenceContext& context, const std::string& attribute) {
-  const AttributeProto* value = context.getAttribute(attribute);
-  return value == nullptr ? 0 : value->i();
 }
 
 /// The elements of an input, cut into equal parts.
@@ -431,6 +445,30 @@ void register_activations() {
       .infer(infer_same_as_first);
 }
 
+void register_random_values() {
+  TrainingSchema("RandomValues",
+                 "Random numbers, each a function of (seed, stream, step, row, element); rows, split_axis and "
+                 "split_extent as in TrainingDropout. The extents are those of X, whose elements are not read, or, "
+                 "without X, `shape`. Distributions: uniform (from low to high), normal (mean, scale), gumbel.")
+      .optional_in("X", "A")
+      .any_type("A")
+      .in("step", "tensor(int64)")
+      .in("first_sample", "tensor(int64)")
+      .out("Y")
+      .string("distribution", "uniform")
+      .required_integer("dtype")
+      .integers("shape", false)
+      .real("mean", 0)
+      .real("scale", 1)
+      .real("low", 0)
+      .real("high", 1)
+      .integer("seed", 0)
+      .integer("stream", 0)
+      .integer("split_axis", 0)
+      .integer("split_extent", 0)
+      .infer(infer_random_values);
+}
+
 void register_losses() {
   TrainingSchema("SoftmaxCrossEntropy", "Sum over labelled elements of -log softmax(scores)[label], class axis 1.")
       .in("scores")
@@ -477,9 +515,9 @@ void register_losses() {
   }
 }
 
-// `ready`, `needed` and `readers` are for the passes that join or replace collectives, and the same on every replica: the
-// places, in the order of the undivided graph, of the node that gives the operand and of the first one that reads the
-// result, and how many read it there.
+// `ready`, `needed` and `readers` are for the passes that join or replace collectives, and the same on every replica:
+// the places, in the order of the undivided graph, of the node that gives the operand and of the first one that reads
+// the result, and how many read it there.
 void register_collectives() {
   TrainingSchema("AllReduce", "The sum of each operand over all replicas.")
       .variadic("operands", "sums")
@@ -607,6 +645,7 @@ void register_training_schemas() {
     register_pooling();
     register_normalization();
     register_activations();
+    register_random_values();
     register_losses();
     register_metrics();
     register_collectives();

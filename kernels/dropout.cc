@@ -1,9 +1,8 @@
-#include "kernels/functors/dropout.h"
-
 #include <algorithm>
 
 #include "kernels/elementwise.h"
 #include "kernels/functors/math.h"
+#include "kernels/functors/random_numbers.h"
 #include "kernels/random_places.h"
 
 namespace ort_train::kernels {
@@ -18,7 +17,7 @@ double scale_of(float ratio) {
 
 /// An element stays where its number in [0, 1) is not below the ratio. `mask` is for `count` elements of the row from
 /// `first` on.
-void draw_mask(const functors::DropoutNumbers& numbers, std::uint64_t row, float ratio, std::int64_t first,
+void draw_mask(const functors::RandomNumbers& numbers, std::uint64_t row, float ratio, std::int64_t first,
                std::int64_t count, bool* mask) {
   for (std::int64_t element = first; element < first + count;) {
     const PhiloxCounter words = numbers.words(row, static_cast<std::uint32_t>(element / 4));
@@ -37,9 +36,9 @@ void compute_training_dropout(Invocation& call) {
   const Tensor& x = call.inputs.at(0);
   const float ratio = call.node.real("ratio", 0.5f);
   const double scale = scale_of(ratio);
-  const functors::DropoutNumbers numbers(static_cast<std::uint64_t>(call.node.integer("seed", 0)),
-                                         static_cast<std::uint64_t>(call.node.integer("stream", 0)),
-                                         static_cast<std::uint64_t>(integer_input(call, 1)));
+  const functors::RandomNumbers numbers(
+      RandomPurpose::dropout, static_cast<std::uint64_t>(call.node.integer("seed", 0)),
+      static_cast<std::uint64_t>(call.node.integer("stream", 0)), static_cast<std::uint64_t>(integer_input(call, 1)));
   const RandomPlaces places(call.node, x.dims(), integer_input(call, 2));
   Tensor& y = output(call, 0, x.dtype(), x.dims());
   Tensor mask =

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "passes/collectives.h"
+#include "passes/random_operators.h"
 
 namespace ort_train::passes {
 
@@ -56,8 +57,6 @@ std::string key_of(const Node& node) {
   return out.str();
 }
 
-bool has_own_randomness(const Node& node) { return node.op_type().rfind("Random", 0) == 0 || node.is("Bernoulli"); }
-
 bool has_graph_output(const Node& node) {
   for (const Value* output : node.outputs()) {
     if (output != nullptr && output->is_graph_output()) return true;
@@ -83,7 +82,7 @@ bool merge_nodes(Graph& graph) {
   bool changed = false;
   std::map<std::string, Node*> first;
   for (Node* node : graph.node_list()) {
-    if (has_own_randomness(*node) || is_collective(*node)) continue;
+    if (is_random_operator(*node) || is_collective(*node)) continue;
     const auto [known, added] = first.emplace(key_of(*node), node);
     // A graph output keeps its name, so its node stays.
     if (added || has_graph_output(*node)) continue;

@@ -1,11 +1,11 @@
 #include "passes/fold_constants.h"
 
 #include <algorithm>
-#include <set>
 
 #include "graph/shape_inference.h"
 #include "kernels/kernel.h"
 #include "passes/collectives.h"
+#include "passes/random_operators.h"
 
 namespace ort_train::passes {
 
@@ -15,12 +15,6 @@ using graph::Role;
 using graph::Value;
 
 namespace {
-
-bool is_random(const Node& node) {
-  static const std::set<std::string> operators = {"RandomNormal",      "RandomNormalLike", "RandomUniform",
-                                                  "RandomUniformLike", "Bernoulli",        "Multinomial"};
-  return operators.count(node.op_type()) != 0;
-}
 
 bool depends_on_type_alone(const Node& node) {
   return (node.is("Shape") || node.is("Size")) && node.input(0)->type().is_static();
@@ -33,7 +27,7 @@ bool has_constant_inputs(const Node& node) {
 
 bool can_fold(const Node& node) {
   if (kernels::find_kernel(node.op_type(), node.domain()) == nullptr) return false;
-  if (is_random(node) || is_collective(node)) return false;
+  if (is_random_operator(node) || is_collective(node)) return false;
   return depends_on_type_alone(node) || has_constant_inputs(node);
 }
 

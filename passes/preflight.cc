@@ -7,6 +7,7 @@
 #include "graph/shape_inference.h"
 #include "kernels/kernel.h"
 #include "passes/autodiff.h"
+#include "passes/random_operators.h"
 
 namespace ort_train::passes {
 
@@ -28,6 +29,8 @@ std::vector<Value*> loss_inputs(const Graph& graph, const std::vector<LossSpec>&
 bool Preflight::run(Graph& graph) {
   std::map<const Node*, std::string> lacking;
   for (const auto& node : graph.nodes()) {
+    // Training and evaluation write these with operators of definite results.
+    if (is_random_operator(*node)) continue;
     if (kernels::find_kernel(node->op_type(), node->domain()) == nullptr) lacking[node.get()] = "no kernel";
   }
   if (!losses_.empty()) {

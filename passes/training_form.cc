@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "graph/builder.h"
 #include "kernels/kernel.h"
+#include "passes/random_operators.h"
 #include "passes/scalar_input.h"
 
 namespace ort_train::passes {
@@ -106,7 +107,7 @@ void to_inference(Node& batch_normalization) {
 }
 
 bool TrainingForm::run(Graph& graph) {
-  std::int64_t dropouts = 0;
+  std::int64_t dropouts = 0, random_operators = 0;
   for (Node* node : graph.node_list()) {
     if (node->is("BatchNormalization")) {
       const bool in_training = form_ == Form::training ? !(is_frozen(node->input(1)) && is_frozen(node->input(2)))
@@ -116,6 +117,10 @@ bool TrainingForm::run(Graph& graph) {
       const bool active = dropout_ratio(*node) > 0 && (form_ == Form::training || is_true(node->input(2)));
       active ? to_training_dropout(*node, seed_, dropouts) : remove_dropout(*node);
       ++dropouts;
+    } else if (is_random_operator(*node)) {
+      const RandomSource source = {seed_, scalar_input(graph, step_input, DataType::int64),
+                                   scalar_input(graph, first_sample_input, DataType::int64)};
+      lower_random_operator(*node, source, random_operators++);
     }
   }
   return true;
@@ -123,12 +128,17 @@ bool TrainingForm::run(Graph& graph) {
 
 bool InferenceForm::run(Graph& graph) {
   bool changed = false;
+  std::int64_t random_operators = 0;
   for (Node* node : graph.node_list()) {
     if (node->is("BatchNormalization")) {
       to_inference(*node);
       changed = true;
     } else if (node->is("Dropout")) {
       remove_dropout(*node);
+      changed = true;
+    } else if (is_random_operator(*node)) {
+      Value* zero = graph.add_constant("ort_train.zero", Tensor::scalar(std::int64_t{0}));
+      lower_random_operator(*node, {seed_, zero, zero}, random_operators++);
       changed = true;
     }
   }

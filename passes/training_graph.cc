@@ -191,7 +191,7 @@ std::unique_ptr<Graph> build_evaluation_graph(const Graph& model, const Training
   std::unique_ptr<Graph> graph = model.clone();
   Pipeline pipeline;
   add_import_passes(pipeline, model, spec, input_dims, false);
-  pipeline.add<InferenceForm>();
+  pipeline.add<InferenceForm>(spec.seed);
   add_lowering_passes(pipeline);
   pipeline.add<AttachLosses>(spec);
   pipeline.add<AttachMetrics>(spec);

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "tests/kernel_values.h"
@@ -151,4 +153,64 @@ TEST_CASE("a part that does not lie in the whole is an error") {
   CHECK_THROWS_WITH_AS(mask_of({2, 3}, 2, ", split_axis = 1, split_extent = 4"),
                        doctest::Contains("does not lie in a whole of extent 4"), Error);
   CHECK_THROWS_WITH_AS(mask_of({2, 3}, 0, ", split_axis = 2, split_extent = 4"), doctest::Contains("no axis"), Error);
+}
+
+namespace {
+
+Tensor draw(const std::string& attributes, const Dims& dims, std::int64_t first_sample = 0, std::int64_t step = 5) {
+  return run("RandomValues<" + attributes + ", seed = 3, stream = 2>(x, step, first)",
+             {{"x", Tensor(DataType::float32, dims)},
+              {"step", Tensor::scalar(step)},
+              {"first", Tensor::scalar(first_sample)}});
+}
+
+struct Moments {
+  double mean = 0, variance = 0;
+};
+
+Moments moments_of(const Tensor& tensor) {
+  const std::vector<double> values = tensor.to_doubles();
+  Moments moments;
+  for (const double value : values) moments.mean += value / static_cast<double>(values.size());
+  for (const double value : values) {
+    moments.variance += (value - moments.mean) * (value - moments.mean) / static_cast<double>(values.size());
+  }
+  return moments;
+}
+
+}  // namespace
+
+TEST_CASE("RandomValues have the mean and the variance of their distribution") {
+  const Dims dims = {100, 1001};
+  const Moments uniform = moments_of(draw("dtype = 1, distribution = \"uniform\", low = -1.0, high = 3.0", dims));
+  CHECK(std::abs(uniform.mean - 1) < 0.02);  // more than five standard deviations
+  CHECK(std::abs(uniform.variance - 16.0 / 12) < 0.02);
+  const Moments normal = moments_of(draw("dtype = 11, distribution = \"normal\", mean = 2.0, scale = 0.5", dims));
+  CHECK(std::abs(normal.mean - 2) < 0.01);
+  CHECK(std::abs(normal.variance - 0.25) < 0.01);
+  const Moments gumbel = moments_of(draw("dtype = 1, distribution = \"gumbel\"", dims));
+  CHECK(std::abs(gumbel.mean - 0.57721566) < 0.025);
+  CHECK(std::abs(gumbel.variance - 1.64493407) < 0.06);
+  CHECK_THROWS_WITH_AS(draw("dtype = 1, distribution = \"poisson\"", dims),
+                       doctest::Contains("no distribution 'poisson'"), Error);
+}
+
+TEST_CASE("RandomValues belong to their place in the whole batch, and change from step to step") {
+  for (const std::string distribution : {"uniform", "normal"}) {
+    const std::string attributes = "dtype = 11, distribution = \"" + distribution + "\"";
+    const Tensor whole = draw(attributes, {5, 3, 7});
+    CHECK(draw(attributes, {2, 3, 7}, 3).identical(rows(whole, 3, 5)));
+    CHECK_FALSE(draw(attributes, {5, 3, 7}, 0, 6).identical(whole));
+    const Tensor part = draw(attributes + ", split_axis = 2, split_extent = 7", {5, 3, 2}, 5);
+    for (std::int64_t i = 0; i < part.size(); ++i)
+      CHECK(part.data<double>()[i] == whole.data<double>()[i / 2 * 7 + 5 + i % 2]);
+  }
+}
+
+TEST_CASE("RandomValues without an array to be like have the extents of their attribute") {
+  const Arrays numbers =
+      run_nodes("y = ai.ort_train.RandomValues<dtype = 10, shape = [2, 3]>(, step, first)",
+                {{"step", Tensor::scalar<std::int64_t>(0)}, {"first", Tensor::scalar<std::int64_t>(0)}});
+  CHECK(numbers.at("y").dtype() == DataType::float16);
+  CHECK(numbers.at("y").dims() == Dims{2, 3});
 }

@@ -20,6 +20,8 @@ const NonDifferentiable steps({"Floor", "Ceil", "Round", "Sign"});
 const NonDifferentiable random_numbers({"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
                                         "Bernoulli", "Multinomial"});
 
+const NonDifferentiable random_values({"RandomValues"}, graph::training_domain);
+
 const NonDifferentiable windows({"HannWindow", "HammingWindow", "BlackmanWindow", "MelWeightMatrix"});
 
 const NonDifferentiable counts({"TopKCorrect", "ThresholdCorrect", "LabelCount"}, graph::training_domain);

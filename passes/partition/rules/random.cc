@@ -8,16 +8,18 @@ namespace {
 
 using graph::Value;
 
-/// The place of the shard's first index along the axis of the samples: (first_sample + offset) * inner.
+/// The place of the shard's first index along the axis of the samples: (first_sample + offset) * inner. Where nobody
+/// feeds the first sample of the replica, as in evaluation, it is known here.
 Value* first_index(Emission& emission, Value* first_sample, std::int64_t inner) {
   graph::Builder& builder = emission.builder;
-  const std::int64_t offset = emission.shard.first - emission.first_of_replica;
+  const bool fed = !first_sample->is_constant();
+  const std::int64_t offset = emission.shard.first - (fed ? emission.first_of_replica : 0);
   if (offset != 0) first_sample = builder.add(first_sample, builder.constant(Tensor::scalar(offset)));
   return inner == 1 ? first_sample : builder.mul(first_sample, builder.constant(Tensor::scalar(inner)));
 }
 
 /// (X, step, first_sample).
-void dropout_rule(PartitionContext& context) {
+void random_rule(PartitionContext& context) {
   follow_first_input(context);
   const Sharding input = context.input(0);
   if (!input.is_sharded()) return;
@@ -34,7 +36,7 @@ void dropout_rule(PartitionContext& context) {
   });
 }
 
-const PartitionRegistration dropout({"TrainingDropout"}, dropout_rule, graph::training_domain);
+const PartitionRegistration random({"TrainingDropout", "RandomValues"}, random_rule, graph::training_domain);
 
 }  // namespace
 }  // namespace ort_train::passes
