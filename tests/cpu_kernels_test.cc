@@ -160,6 +160,41 @@ TEST_CASE("BatchNormalizationTraining and its gradient") {
   }
 }
 
+TEST_CASE("the pieces of a synchronized BatchNormalization") {
+  for (const Dims& dims : {Dims{3, 32, 9, 9}, Dims{2, 5, 8, 8}, Dims{4, 3, 20}, Dims{2, 16, 3, 4, 5}}) {
+    for (const std::string activation : {"", "Relu"}) {
+      for (const bool blocked : {false, true}) {
+        INFO("x ", to_string(dims), " activation '", activation, "' blocked ", blocked);
+        KernelComparison comparison;
+        graph::Builder& builder = comparison.builder();
+        const Dims channels{dims[1]};
+        const auto activations = [&] { return blocked ? comparison.blocked(dims) : comparison.input(dims); };
+        Value *x = activations(), *dy = activations(), *y = activations();
+        Value* mean = comparison.input(channels);
+        Value* variance = comparison.input(channels, 2, 0.1);
+        comparison.output(builder.emit_training("ChannelSum", {x}));
+        comparison.output(builder.emit_training("ChannelSquaredDeviation", {x, mean}));
+        graph::Attributes attributes = {{"epsilon", 1e-3f}, {"activation", activation}};
+        const auto sums =
+            builder.emit_training_many("BatchNormalizationGradSums", {dy, x, mean, variance, y}, 2, attributes);
+        comparison.outputs(sums);
+        attributes["count"] = std::int64_t{2 * element_count(dims) / dims[1]};
+        comparison.output(builder.emit_training(
+            "BatchNormalizationGradInput",
+            {dy, x, comparison.parameter(channels, 1, 0.3), mean, variance, sums[0], sums[1], y}, attributes));
+        for (const char* op_type :
+             {"ChannelSum", "ChannelSquaredDeviation", "BatchNormalizationGradSums", "BatchNormalizationGradInput"}) {
+          comparison.check(op_type, 1e-4);
+        }
+#ifdef __x86_64__
+        // Channels that fill whole blocks stay in them; elsewhere convolutions may like another layout.
+        if (blocked && dims[1] % 16 == 0) CHECK(comparison.ran("ChannelSum", "own blocked"));
+#endif
+      }
+    }
+  }
+}
+
 TEST_CASE("BatchNormalization in inference") {
   for (const Dims& dims : image_shapes()) {
     INFO("x ", to_string(dims));

@@ -14,8 +14,7 @@ struct ChannelLoops {
   using Block = Lanes<block>;
   static constexpr int partial_sums = block == 1 ? 16 : 4;
 
-  /// mean[block] and the sums of squared differences from it.
-  ORT_TRAIN_VECTORIZED static void moments(const float* x, std::int64_t size, float* mean, float* squares) {
+  ORT_TRAIN_VECTORIZED static void sum(const float* x, std::int64_t size, float* sums) {
     Block sum[partial_sums] = {};
     std::int64_t i = 0;
     for (; i + partial_sums <= size; i += partial_sums) {
@@ -23,11 +22,16 @@ struct ChannelLoops {
     }
     for (; i < size; ++i) sum[0] += lanes<block>(x + i * block);
     for (int p = 1; p < partial_sums; ++p) sum[0] += sum[p];
-    const Block center = sum[0] / static_cast<float>(size);
-    lanes<block>(mean) = center;
+    lanes<block>(sums) = sum[0];
+  }
 
+  /// The sums of (x - mean)^2.
+  ORT_TRAIN_VECTORIZED static void squared_deviation(const float* x, std::int64_t size, const float* mean,
+                                                     float* squares) {
+    const Block center = lanes<block>(mean);
     Block square[partial_sums] = {};
-    for (i = 0; i + partial_sums <= size; i += partial_sums) {
+    std::int64_t i = 0;
+    for (; i + partial_sums <= size; i += partial_sums) {
       for (int p = 0; p < partial_sums; ++p) {
         const Block difference = lanes<block>(x + (i + p) * block) - center;
         square[p] += difference * difference;
@@ -39,6 +43,13 @@ struct ChannelLoops {
     }
     for (int p = 1; p < partial_sums; ++p) square[0] += square[p];
     lanes<block>(squares) = square[0];
+  }
+
+  /// mean[block] and the sums of squared differences from it.
+  static void moments(const float* x, std::int64_t size, float* mean, float* squares) {
+    sum(x, size, mean);
+    lanes<block>(mean) = lanes<block>(mean) / static_cast<float>(size);
+    squared_deviation(x, size, mean, squares);
   }
 
   /// y = (x - mean) * factor + shift, negative results set to zero if `relu`.
