@@ -50,7 +50,7 @@ class Collective {
   virtual void wait(Ticket ticket) = 0;
 
   /// This replica cannot go on: every replica's waiting ends, soon, with an Error that says `reason`. The first reason
-  /// is the one that counts.
+  /// is the one that counts. Memory of operations under way may go after `wait` has thrown, not before.
   virtual void abort(const std::string& reason) noexcept = 0;
 
   virtual Statistics statistics() const = 0;

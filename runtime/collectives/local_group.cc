@@ -76,6 +76,7 @@ void LocalGroup::arrive(int local, const Operation& operation, const std::functi
   using namespace std::chrono_literals;
   const auto deadline = Clock::now() + std::chrono::duration<double>(options_.timeout_seconds);
   std::unique_lock lock(mutex_);
+  if (failed_) throw Error(failure_);
   Seat& seat = *seats_[static_cast<std::size_t>(local)];
   seat.operation = operation;
   seat.arrived = true;

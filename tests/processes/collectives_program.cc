@@ -177,7 +177,7 @@ void run(const std::string& scenario, const Layout& layout, CollectiveOptions op
   } else if (scenario == "abort") {
     run_replicas(layout, options, give_up);
   } else if (scenario == "die" || scenario == "stop") {
-    options.silence_seconds = 8;
+    options.silence_seconds = 5;
     run_replicas(layout, options, [&](Collective& collective) {
       sums_until(collective, layout, scenario == "die" ? SIGKILL : SIGSTOP);
     });

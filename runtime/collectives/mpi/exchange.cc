@@ -175,6 +175,12 @@ void MpiExchange::barrier(const Operation& operation) {
   greet(operation, [](int) { return nullptr; });
 }
 
+void MpiExchange::tell_failure(const std::string& sentence) noexcept {
+  transfers_.control().tell_failure(sentence);
+  // The memory of the operation goes back to the replicas: MPI must not know it any more.
+  transfers_.give_up();
+}
+
 void MpiExchange::close() noexcept {
   using Clock = std::chrono::steady_clock;
   try {

@@ -24,7 +24,7 @@ class MpiExchange final : public ProcessExchange {
   void all_gather(const Operation& operation, void* memory) override;
   void barrier(const Operation& operation) override;
   void poll() override { transfers_.control().poll(); }
-  void tell_failure(const std::string& sentence) noexcept override { transfers_.control().tell_failure(sentence); }
+  void tell_failure(const std::string& sentence) noexcept override;
   void close() noexcept override;
   Collective::Statistics sent() const override { return transfers_.sent(); }
 

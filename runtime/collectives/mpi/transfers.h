@@ -35,6 +35,9 @@ class Transfers {
   /// Waits for all of them, and for those that `on_completed`, told the number of each, starts meanwhile.
   void finish(const std::function<void(std::size_t)>& on_completed);
 
+  /// Forgets the messages that are still under way.
+  void give_up() noexcept { requests_.clear(); }
+
   /// "process 1 (replicas 2 to 3)"
   std::string name_of_process(int process) const;
 
