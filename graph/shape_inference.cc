@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "graph/constant_elements.h"
 #include "graph/proto_conversion.h"
 #include "graph/training_schemas.h"
 #include "onnx/defs/schema.h"
@@ -47,17 +48,9 @@ class NodeInferenceContext : public onnx::InferenceContext {
   static constexpr std::int64_t largest_visible_constant = 4096;
 
   static std::optional<onnx::TensorProto> constant_data(const Value* value) {
-    const Tensor* elements = value == nullptr ? nullptr : constant_elements(*value);
+    const Tensor* elements = constant_elements(value);
     if (elements == nullptr || elements->size() > largest_visible_constant) return {};
     return to_proto(*elements, value->name());
-  }
-
-  static const Tensor* constant_elements(const Value& value) {
-    if (value.is_constant()) return &value.initial();
-    if (value.producer() == nullptr || !value.producer()->is("Constant")) return nullptr;
-    const auto& attributes = value.producer()->attributes();
-    const auto elements = attributes.find("value");
-    return elements == attributes.end() ? nullptr : std::get_if<Tensor>(&elements->second);
   }
 
   std::map<std::string, onnx::AttributeProto> attributes_;

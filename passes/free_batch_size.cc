@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "graph/builder.h"
+#include "graph/constant_elements.h"
 #include "graph/shape_inference.h"
 
 namespace ort_train::passes {
@@ -32,15 +33,6 @@ std::optional<std::int64_t> baked_batch_size(const Graph& graph) {
   return size;
 }
 
-const Tensor* constant_elements(const Value* value) {
-  if (value == nullptr) return nullptr;
-  if (value->is_constant()) return &value->initial();
-  if (value->producer() == nullptr || !value->producer()->is("Constant")) return nullptr;
-  const auto& attributes = value->producer()->attributes();
-  const auto found = attributes.find("value");
-  return found == attributes.end() ? nullptr : std::get_if<Tensor>(&found->second);
-}
-
 class Rewriter {
  public:
   Rewriter(Graph& graph, std::int64_t batch) : graph_(graph), batch_(batch) {}
@@ -59,7 +51,7 @@ class Rewriter {
  private:
   // 0 copies the extent of the input; -1 takes what is left.
   void free_reshape(Node& node) {
-    const Tensor* shape = constant_elements(node.input(1));
+    const Tensor* shape = graph::constant_elements(node.input(1));
     const Value* data = node.input(0);
     if (shape == nullptr || shape->size() == 0 || of_batch_.count(data) == 0) return;
     if (!data->type().is_static() || !node.output()->type().is_static() || node.integer("allowzero", 0) != 0) return;
@@ -80,7 +72,7 @@ class Rewriter {
   // The shape of a broadcast or a filled array is put together from the batch of an input at run time.
   void free_filled(Node& node) {
     const int index = node.is("Expand") ? 1 : 0;
-    const Tensor* shape = constant_elements(node.input(index));
+    const Tensor* shape = graph::constant_elements(node.input(index));
     if (shape == nullptr || shape->size() == 0 || batch_ == 1) return;
     const Integers wanted = shape->to_int64s();
     if (wanted[0] != batch_) return;
@@ -99,9 +91,9 @@ class Rewriter {
 bool has_axis_0(const graph::Type& type) { return type.shape && !type.shape->empty(); }
 
 void name_axis_0(Value* value) {
-  graph::Type type = value->type();
-  (*type.shape)[0] = std::string("N");
-  value->set_type(std::move(type));
+  graph::Shape shape = *value->type().shape;
+  shape[0] = std::string("N");
+  value->set_type(graph::Type(value->dtype(), std::move(shape)));
 }
 
 // Inference says what became of an output's extents; where it cannot, the file's word stands, less the baked number.
