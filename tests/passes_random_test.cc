@@ -80,6 +80,38 @@ TEST_CASE("evaluation draws the same numbers every time") {
   CHECK_FALSE(y.identical(grid({6, 3}, 1, DataType::float32)));
 }
 
+TEST_CASE("replicas draw what one device draws for the same samples") {
+  const auto model = parse(
+      "g (float[5,3] x) => (float[5,3] y) <float[3] w = {1,2,3}> { p = Sigmoid(x)  n = RandomNormalLike(x)  "
+      "a = Add(x, n)  b = Bernoulli(p)  c = Mul(a, b)  y = Mul(c, w) }");
+  const std::vector<double> x = grid({5, 3}, 1).to_doubles();
+  passes::TrainingSpec kept = spec();
+  kept.keep_outputs = true;
+  const auto predictions = [&](const passes::Replication& replication, std::int64_t first, std::int64_t rows) {
+    const Tensor part =
+        tensor_of({x.begin() + 3 * first, x.begin() + 3 * (first + rows)}, {rows, 3}, DataType::float32);
+    std::map<std::string, Tensor> feeds = {{"x", part}, {"label", part}};
+    const auto evaluation = passes::build_evaluation_graph(*model, kept, {{"x", {5, 3}}}, replication);
+    std::vector<double> y = kernels::interpret(*evaluation, feeds).at("y").to_doubles();
+    feeds["ort_train.learning_rate"] = Tensor::scalar(0.5F);
+    feeds[passes::step_input] = Tensor::scalar<std::int64_t>(4);
+    feeds[passes::first_sample_input] = Tensor::scalar(first);
+    const auto training = passes::build_training_graph(*model, kept, {{"x", {5, 3}}}, replication);
+    const std::vector<double> trained = kernels::interpret(*training, feeds).at("y").to_doubles();
+    CHECK(trained != y);
+    y.insert(y.end(), trained.begin(), trained.end());
+    return y;
+  };
+  const std::vector<double> whole = predictions({}, 0, 5);
+  const std::vector<double> head = predictions({.replicas = 2, .rank = 0}, 0, 3);
+  const std::vector<double> tail = predictions({.replicas = 2, .rank = 1}, 3, 2);
+  REQUIRE(whole.size() == head.size() + tail.size());
+  for (std::size_t i = 0; i < 15; ++i) {
+    CHECK(whole[i] == (i < 9 ? head[i] : tail[i - 9]));
+    CHECK(whole[15 + i] == (i < 9 ? head[9 + i] : tail[i - 3]));
+  }
+}
+
 TEST_CASE("Bernoulli and Multinomial draw by their probabilities") {
   const auto drawn = [](const std::string& node, const Dims& dims, const std::vector<double>& row) {
     const auto graph = parse("g (float" + to_string(dims) + " x) => (float[1] y) { y = " + node + "(x) }");
