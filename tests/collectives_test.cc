@@ -305,6 +305,24 @@ TEST_CASE("abort comes from any thread") {
   watchdog.join();
 }
 
+TEST_CASE("memory may go as soon as wait has thrown, at whatever moment someone gave up") {
+  for (int round = 0; round < 30; ++round) {
+    std::atomic<int> sums = 0;
+    const auto errors = run_replicas(3, [&](Collective& collective) {
+      for (;;) {
+        auto memory = std::make_unique<std::vector<float>>(20000, 1.0F);
+        const auto first = collective.all_reduce(DataType::float32, memory->data(), memory->size());
+        const auto second = collective.all_reduce(DataType::float32, memory->data(), memory->size());
+        if (collective.rank() == round % 3 && sums > round) collective.abort("enough");
+        ++sums;
+        collective.wait(first);
+        collective.wait(second);
+      }
+    });
+    for (const std::string& error : errors) CHECK(error == text("replica ", round % 3, " failed: enough"));
+  }
+}
+
 TEST_CASE("whoever does not come in time is named, and the operation too") {
   const auto errors =
       run_replicas(4,

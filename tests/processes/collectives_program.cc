@@ -2,6 +2,7 @@
 //     operations   all operations, types and sizes against sums taken by hand, and the statistics
 //     mismatch     the last replica calls something else
 //     abort        the last replica gives up
+//     interrupt    the same, in the middle of a large sum
 //     die          the last process kills itself in the middle of large sums
 //     stop         the last process is stopped there, so that nothing of it is heard any more
 //     absent       the last process never calls anything, for the time limit SECONDS
@@ -156,6 +157,18 @@ void give_up(Collective& collective) {
   collective.wait(collective.all_reduce(DataType::float32, memory.data(), memory.size()));
 }
 
+void interrupt(Collective& collective) {
+  for (int step = 0;; ++step) {
+    std::vector<float> memory(3000000);
+    const auto ticket = collective.all_reduce(DataType::float32, memory.data(), memory.size());
+    if (step == 10 && collective.rank() == collective.replicas() - 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      collective.abort("enough");
+    }
+    collective.wait(ticket);
+  }
+}
+
 /// Large sums without end, until the last process gets `signal` in the middle of one.
 void sums_until(Collective& collective, const Layout& layout, int signal) {
   std::vector<float> memory(4000000);
@@ -176,6 +189,8 @@ void run(const std::string& scenario, const Layout& layout, CollectiveOptions op
     run_replicas(layout, options, mismatch);
   } else if (scenario == "abort") {
     run_replicas(layout, options, give_up);
+  } else if (scenario == "interrupt") {
+    run_replicas(layout, options, interrupt);
   } else if (scenario == "die" || scenario == "stop") {
     options.silence_seconds = 5;
     run_replicas(layout, options, [&](Collective& collective) {
