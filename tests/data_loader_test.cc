@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "runtime/data/array_dataset.h"
+#include "base/shard.h"
 #include "runtime/data/loader.h"
 #include "tests/data_support.h"
 
@@ -155,10 +156,10 @@ TEST_CASE("a batch can be cut into parts, and the parts make up the whole") {
   Loader whole_loader(reader_of(dataset, true), options_of(8, 1));
   const std::vector<Batch> whole = epoch_of(whole_loader, 2);
   std::vector<std::vector<std::int64_t>> joined(whole.size());
-  for (const std::int64_t first : {0, 3, 6}) {
+  for (const int replica : {0, 1, 2, 3, 4, 5, 6}) {
     LoaderOptions options = options_of(8, 1);
-    options.first = first;
-    options.count = 3;
+    options.replica = replica;
+    options.replicas = 7;
     Loader loader(reader_of(dataset, true), options);
     const std::vector<Batch> parts = epoch_of(loader, 2);
     REQUIRE(parts.size() == whole.size());
@@ -166,12 +167,14 @@ TEST_CASE("a batch can be cut into parts, and the parts make up the whole") {
       CHECK(parts[step].global_size == whole[step].rows());
       CHECK(parts[step].at("x").dims()[0] == parts[step].rows());
       joined[step].insert(joined[step].end(), parts[step].indices.begin(), parts[step].indices.end());
-      const std::int64_t row = first;
+      const std::int64_t row = shard_of(whole[step].rows(), 7, replica).first;
       if (parts[step].rows() > 0) {
         CHECK(parts[step].at("x").data<float>()[1] == whole[step].at("x").data<float>()[row * 6 + 1]);
       }
     }
-    CHECK(parts.back().rows() == std::clamp<std::int64_t>(5 - first, 0, 3));
+    // 8 samples give 2, 1, 1, ...; of the last 5 two replicas have none.
+    CHECK(parts.front().rows() == (replica == 0 ? 2 : 1));
+    CHECK(parts.back().rows() == (replica < 5 ? 1 : 0));
   }
   for (std::size_t step = 0; step < whole.size(); ++step) CHECK(joined[step] == whole[step].indices);
 }

@@ -1,9 +1,12 @@
 #include "tools/commands.h"
 
+#include <chrono>
 #include <iostream>
+#include <thread>
 
 #include "base/error.h"
 #include "graph/onnx_io.h"
+#include "runtime/collectives/processes.h"
 #include "tools/command_line.h"
 
 namespace ort_train::tools {
@@ -24,7 +27,17 @@ Give them with --data PATH, where PATH is
 or with a recipe that says so: --config FILE.yaml. For example:
   ort-train MODEL.onnx --data samples.npz --epochs 10 --batch-size 32)";
 
-int dispatch(const std::vector<std::string>& arguments) {
+/// One process of several trains; the other commands have nothing to divide.
+void take_part(training::TrainingConfig& config, const std::string& command, const runtime::Processes& processes) {
+  if (processes.count() == 1) return;
+  if (command != "train") {
+    fail_usage("'", command, "' runs in one process, but ", processes.count(), " were started; leave out mpirun");
+  }
+  config.processes = processes.count();
+  config.process = processes.index();
+}
+
+int dispatch(const std::vector<std::string>& arguments, const runtime::Processes& processes) {
   std::string command = "train";
   std::vector<std::string> rest = arguments;
   const bool named = !rest.empty() && (rest[0] == "train" || rest[0] == "evaluate" || rest[0] == "predict");
@@ -33,9 +46,10 @@ int dispatch(const std::vector<std::string>& arguments) {
     rest.erase(rest.begin());
   }
   if (rest.empty()) fail_usage("no model was given\n\n", short_help);
-  const CommandLine parsed = parse_command_line(command, rest);
+  CommandLine parsed = parse_command_line(command, rest);
   if (parsed.help_shown) return 0;
   if (parsed.config.model.empty()) fail_usage("no model was given\n\n", short_help);
+  take_part(parsed.config, command, processes);
   training::check(parsed.config);
   require_data(parsed.config);
   if (command == "evaluate") return evaluate(parsed.config);
@@ -56,18 +70,44 @@ void require_data(const training::TrainingConfig& config) {
              forms_of_data);
 }
 
+namespace {
+
+/// Of several processes the first one speaks for all; the others say what went wrong with them alone.
+int report(const std::string& sentence, int exit_code, const runtime::Processes& processes) {
+  if (processes.index() == 0) {
+    std::cerr << "ort-train: " << sentence << std::endl;
+  } else {
+    // A wrong argument is wrong in every process: the first one says so meanwhile, and ends them all.
+    if (exit_code == 2) std::this_thread::sleep_for(std::chrono::seconds(2));
+    std::cerr << "ort-train (process " << processes.index() << "): " << sentence << std::endl;
+  }
+  return exit_code;
+}
+
+int run_in_process(const std::vector<std::string>& arguments, const runtime::Processes& processes) {
+  try {
+    return dispatch(arguments, processes);
+  } catch (const Error& error) {
+    return report(error.what(), error.kind() == Error::Kind::usage ? 2 : 1, processes);
+  } catch (const std::bad_alloc&) {
+    return report("not enough memory; a smaller --batch-size needs less", 1, processes);
+  } catch (const std::exception& error) {
+    return report(error.what(), 1, processes);
+  }
+}
+
+}  // namespace
+
 int run(const std::vector<std::string>& arguments) {
   try {
-    return dispatch(arguments);
-  } catch (const Error& error) {
-    std::cerr << "ort-train: " << error.what() << std::endl;
-    return error.kind() == Error::Kind::usage ? 2 : 1;
-  } catch (const std::bad_alloc&) {
-    std::cerr << "ort-train: not enough memory; a smaller --batch-size needs less" << std::endl;
-    return 1;
+    runtime::Processes processes;
+    const int exit_code = run_in_process(arguments, processes);
+    // The processes of a failed run cannot part in order.
+    if (processes.count() > 1 && exit_code != 0 && exit_code != interrupted_exit_code) processes.end_all(exit_code);
+    return exit_code;
   } catch (const std::exception& error) {
     std::cerr << "ort-train: " << error.what() << std::endl;
-    return 1;
+    return 2;
   }
 }
 

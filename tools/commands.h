@@ -11,6 +11,9 @@ namespace ort_train::tools {
 /// wrong arguments or recipe, 130 interrupted.
 int run(const std::vector<std::string>& arguments);
 
+/// The run was interrupted and its state saved.
+inline constexpr int interrupted_exit_code = 130;
+
 /// Each returns the exit code and throws Error.
 int train(const training::TrainingConfig& config);
 int evaluate(const training::TrainingConfig& config);

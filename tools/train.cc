@@ -59,6 +59,7 @@ int train(const training::TrainingConfig& config) {
   training::Trainer trainer(config);
   const InterruptOnSignal interrupt(trainer);
   trainer.prepare();
+  if (!trainer.is_first_process()) return trainer.fit().interrupted ? interrupted_exit_code : 0;
   if (!config.quiet) std::cout << training::summary(trainer) << std::endl;
   const bool live = !config.quiet && isatty(STDOUT_FILENO);
   trainer.add_callback(std::make_shared<training::Progress>(std::cout, live, terminal_width()));
@@ -69,7 +70,7 @@ int train(const training::TrainingConfig& config) {
   }
   std::cout << "interrupted; the state is saved. To go on: the same command with --resume " << result.checkpoint
             << std::endl;
-  return 130;
+  return interrupted_exit_code;
 }
 
 }  // namespace ort_train::tools

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/shard.h"
 
 namespace ort_train::data {
 
@@ -19,7 +20,9 @@ Loader::Loader(std::shared_ptr<const SampleReader> reader, const LoaderOptions& 
   if (options.batch_size < 1) fail_usage("the batch size must be at least 1, not ", options.batch_size);
   if (options.workers < 0) fail_usage("the number of loader threads must not be negative");
   if (options.prefetch < 1) fail_usage("the number of batches prepared ahead must be at least 1");
-  if (options.first < 0) fail_usage("the part of a batch cannot begin at row ", options.first);
+  if (options.replica < 0 || options.replica >= options.replicas) {
+    fail_usage("there is no replica ", options.replica, " among ", options.replicas);
+  }
   plan_ = {reader_->size(), options.batch_size, options.shuffle, options.drop_last, options.seed};
   if (plan_.steps_per_epoch() == 0) {
     fail("there are only ", reader_->size(), " samples, which is less than one batch of ", options.batch_size,
@@ -111,9 +114,7 @@ void Loader::fill(Batch& batch, std::int64_t step, Scratch& scratch) const {
   batch.epoch = epoch_;
   batch.step = step;
   batch.global_size = plan_.size_of_batch(step);
-  const std::int64_t first = std::min(options_.first, batch.global_size);
-  const std::int64_t rows =
-      options_.count < 0 ? batch.global_size - first : std::min(options_.count, batch.global_size - first);
+  const auto [first, rows] = shard_of(batch.global_size, options_.replicas, options_.replica);
   const auto begin = order_.begin() + step * plan_.batch_size + first;
   batch.indices.assign(begin, begin + rows);
 

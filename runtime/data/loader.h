@@ -44,10 +44,9 @@ struct LoaderOptions {
   int workers = 1;   ///< threads that prepare batches; 0 prepares each one in `next()`
   int prefetch = 4;  ///< how many batches may be ready before they are asked for
 
-  /// The part of every global batch that this loader gives: rows `first` up to `first + count`, as far as the batch has
-  /// them (so a part of the last batch may be smaller, or empty). A negative count: all from `first` on.
-  std::int64_t first = 0;
-  std::int64_t count = -1;
+  /// The part of every global batch that this loader gives: shard_of(size of the batch, replicas, replica), which is
+  /// empty where the last batch has fewer samples than there are replicas.
+  int replica = 0, replicas = 1;
 };
 
 /// Prepares batches on threads of its own, ahead of the training step, and gives them in order. What a batch holds

@@ -189,7 +189,7 @@ std::map<std::string, std::string> settings_of(const TrainingConfig& config, con
   const data::Augmentation& augmentation = config.augmentation;
   return {
       {"epochs", text(config.epochs)},
-      {"batch_size", text(config.batch_size)},
+      {"batch_size", text(global_batch(config))},
       {"drop_last", config.drop_last ? "true" : "false"},
       {"shuffle", config.shuffle ? "true" : "false"},
       {"seed", text(config.seed)},

@@ -34,7 +34,41 @@ void check_curves(const std::filesystem::path& curves) {
   }
 }
 
+void check_division(const TrainingConfig& config) {
+  constexpr std::int64_t most_replicas = 256;
+  if (config.replicas > most_replicas) {
+    fail_usage("'replicas' is ", config.replicas, "; a process runs at most ", most_replicas,
+               ", and more processes (mpirun) run more");
+  }
+  if (config.global_batch_size && *config.global_batch_size < config.accumulate) {
+    fail_usage("'global_batch_size' is ", *config.global_batch_size, ", which is less than one sample for each of ",
+               config.accumulate, " micro-batches ('accumulate')");
+  }
+  if (!(config.collective_timeout > 0)) fail_usage("'collective_timeout' must be positive");
+}
+
 }  // namespace
+
+std::int64_t replicas_of(const TrainingConfig& config) { return config.replicas * config.processes; }
+
+std::int64_t global_batch(const TrainingConfig& config) {
+  return config.global_batch_size.value_or(config.batch_size * config.accumulate * replicas_of(config));
+}
+
+std::int64_t evaluation_batch(const TrainingConfig& config) {
+  return std::max<std::int64_t>(1, global_batch(config) / config.accumulate);
+}
+
+passes::Replication replication_of(const TrainingConfig& config, std::int64_t rank) {
+  passes::Replication replication;
+  replication.replicas = static_cast<int>(replicas_of(config));
+  replication.rank = static_cast<int>(rank);
+  replication.accumulate = config.accumulate;
+  replication.statistics = config.batch_norm;
+  replication.shard_optimizer = config.shard_optimizer;
+  replication.bucket_bytes = config.bucket_bytes;
+  return replication;
+}
 
 void check(const TrainingConfig& config) {
   check_optimizer(config.optimizer);
@@ -47,12 +81,11 @@ void check(const TrainingConfig& config) {
   if (config.threads > 16 * cores) {
     fail_usage("'threads' is ", config.threads, ", but this machine has ", cores, cores == 1 ? " core" : " cores");
   }
-  if (config.replicas > 1) {
-    fail_usage("this build trains one replica, and ", config.replicas,
-               " were asked for; leave out --replicas, and --threads sets how many cores share the work");
-  }
+  check_division(config);
   // A build without CUDA says here what to do instead.
-  if (config.device == "cuda" || config.gpus > 0) runtime::make_cuda_device(0);
+  if (config.device == "cuda" || !config.gpus.empty()) {
+    runtime::make_cuda_device(config.gpus.empty() ? 0 : static_cast<int>(config.gpus.front()));
+  }
 }
 
 }  // namespace ort_train::training

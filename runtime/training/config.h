@@ -48,7 +48,11 @@ struct TrainingConfig {
   data::Augmentation augmentation;
 
   std::int64_t epochs = 10;
-  std::int64_t batch_size = 32;
+  std::int64_t batch_size = 32;                   ///< samples of a replica that it works on at once
+  std::optional<std::int64_t> global_batch_size;  ///< samples of an update, instead of batch_size; see global_batch()
+  std::int64_t accumulate = 1;                    ///< micro-batches of an update on each replica
+  /// The axis along which each model input holds the samples, by name; "" for all others. Absent: see batch_axes().
+  std::map<std::string, std::int64_t> batch_axis;
   bool drop_last = false;  ///< leave out a last batch that is not full
   bool shuffle = true;
 
@@ -70,12 +74,29 @@ struct TrainingConfig {
   std::int64_t threads = 0;  ///< 0: one a core
   bool winograd = true;      ///< see runtime::CompileOptions
   std::string device = "cpu";
-  std::int64_t gpus = 0;  ///< how many; 0: train on the CPU
-  std::int64_t replicas = 1;
+  std::vector<std::int64_t> gpus;  ///< which, counted as CUDA_VISIBLE_DEVICES leaves them; none: train on the CPU
+  std::int64_t replicas = 1;       ///< of this process
+  passes::Replication::Statistics batch_norm = passes::Replication::Statistics::local;
+  bool shard_optimizer = false;
+  std::int64_t bucket_bytes = passes::Replication().bucket_bytes;
+  double collective_timeout = 600;  ///< seconds that a replica is waited for
+  int processes = 1, process = 0;   ///< of the run, and which of them this one is
   std::vector<std::string> disabled_passes;
   std::filesystem::path dump_passes;  ///< empty: no dump
   bool quiet = false;
 };
+
+/// Replicas of all processes.
+std::int64_t replicas_of(const TrainingConfig& config);
+
+/// Samples of one update over all replicas: global_batch_size, or batch_size for each micro-batch of each replica.
+std::int64_t global_batch(const TrainingConfig& config);
+
+/// Samples of a batch of validation over all replicas: as many as they train on at once.
+std::int64_t evaluation_batch(const TrainingConfig& config);
+
+/// What replica `rank` of the run does.
+passes::Replication replication_of(const TrainingConfig& config, std::int64_t rank);
 
 /// Throws (usage) when options contradict each other or ask for what this build does not have.
 void check(const TrainingConfig& config);

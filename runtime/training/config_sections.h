@@ -15,5 +15,10 @@ void read_losses(TrainingConfig& config, const ConfigValue& value);
 void read_metrics(TrainingConfig& config, const ConfigValue& value);
 void read_optimizer(TrainingConfig& config, const ConfigValue& value);
 void read_schedule(TrainingConfig& config, const ConfigValue& value);
+void read_batch_size(TrainingConfig& config, const ConfigValue& value);
+void read_global_batch_size(TrainingConfig& config, const ConfigValue& value);
+void read_batch_axis(TrainingConfig& config, const ConfigValue& value);
+void read_batch_norm(TrainingConfig& config, const ConfigValue& value);
+void read_gpus(TrainingConfig& config, const ConfigValue& value);
 
 }  // namespace ort_train::training

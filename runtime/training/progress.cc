@@ -48,7 +48,8 @@ void Progress::on_batch_end(Trainer& trainer, const BatchReport& report) {
   if (!live_ || (now < next_draw_ && report.step < report.steps_per_epoch)) return;
   next_draw_ = now + redraw_interval;
   const double per_second = static_cast<double>(report.samples) / std::max(report.seconds, 1e-9);
-  const double samples_left = static_cast<double>((report.steps_per_epoch - report.step) * trainer.config().batch_size);
+  const double samples_left =
+      static_cast<double>((report.steps_per_epoch - report.step) * global_batch(trainer.config()));
   draw(text("epoch ", report.epoch, "/", report.epochs, " ", bar(report.step, report.steps_per_epoch), " ", report.step,
             "/", report.steps_per_epoch, "  ", rate(per_second), " ", sample_word(trainer), "/s  ",
             figures("", report.loss, trainer.metric_names(), report.metrics), "  ", as_clock(samples_left / per_second),

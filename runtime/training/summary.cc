@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/shard.h"
 #include "graph/shape_inference.h"
 #include "runtime/training/text_format.h"
 
@@ -98,10 +99,25 @@ std::string memory(const runtime::PlanReport& plan, std::int64_t batch_size) {
               " scratchpad, for ", batch_size, " samples a step\n");
 }
 
+std::string replicas(const TrainingConfig& config, std::int64_t batch) {
+  const std::int64_t count = replicas_of(config);
+  std::string result;
+  if (count > 1) {
+    const std::int64_t most = shard_of(batch, count, 0).rows, least = shard_of(batch, count, count - 1).rows;
+    result += text("replicas: ", count);
+    if (config.processes > 1) result += text(" (", config.processes, " processes of ", config.replicas, ")");
+    result += text(", ", most == least ? text(most) : text(least, " to ", most), " samples each; batch normalization ",
+                   config.batch_norm == passes::Replication::Statistics::local ? "local" : "synchronized",
+                   config.shard_optimizer ? "; optimizer state divided" : "", "\n");
+  }
+  if (config.accumulate > 1) result += text("micro-batches: ", config.accumulate, " for each update\n");
+  return result;
+}
+
 std::string samples(const Trainer& trainer) {
   const data::Splits& splits = trainer.task().splits();
   return text("samples: ", with_separators(splits.training->size()), " for training in ",
-              with_separators(trainer.steps_per_epoch()), " steps of ", trainer.config().batch_size,
+              with_separators(trainer.steps_per_epoch()), " steps of ", global_batch(trainer.config()),
               splits.validation != nullptr ? text(", ", with_separators(splits.validation->size()), " for validation")
                                            : ", none for validation",
               "\n");
@@ -135,11 +151,13 @@ std::string optimizer(const Trainer& trainer) {
 std::string summary(Trainer& trainer) {
   const graph::Graph& model = trainer.task().model();
   Program& program = trainer.program();
-  const std::int64_t batch_size = std::min(trainer.config().batch_size, trainer.task().splits().training->size());
+  const std::int64_t batch_size = std::min(global_batch(trainer.config()), trainer.task().splits().training->size());
   std::string result = table(layers_of(*with_types(model), program.state()));
   result += "\nmodel: " + list_of(model.inputs()) + " -> " + list_of(model.outputs()) + "\n";
   result += parameter_totals(program.state(), program.trainable());
-  result += memory(program.training(batch_size).report(), batch_size);
+  const std::int64_t rows = shard_of(batch_size, replicas_of(trainer.config()), 0).rows;
+  result += memory(program.training(batch_size).report(), rows);
+  result += replicas(trainer.config(), batch_size);
   result += samples(trainer) + losses(trainer) + optimizer(trainer);
   for (const std::string& note : trainer.notes()) result += "note: " + note + "\n";
   return result;

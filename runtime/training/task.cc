@@ -15,18 +15,39 @@
 namespace ort_train::training {
 namespace {
 
-/// Extents of one sample: those of the input without the first axis, which counts the samples.
-Dims sample_dims_of(const graph::Value& input) {
+/// Extents of one sample: those of the input without the axis that counts the samples.
+Dims sample_dims_of(const graph::Value& input, std::int64_t batch_axis) {
   const auto& shape = input.type().shape;
-  if (!shape || shape->empty()) {
-    fail("the model's input '", input.name(), "' is ", graph::to_string(input.type()),
-         "; training needs a first axis that counts samples");
+  if (!shape || static_cast<std::int64_t>(shape->size()) <= batch_axis) {
+    fail("the model's input '", input.name(), "' is ", graph::to_string(input.type()), "; training needs an axis ",
+         batch_axis, " that counts samples");
   }
   Dims dims;
-  for (std::size_t i = 1; i < shape->size(); ++i) {
+  for (std::size_t i = 0; i < shape->size(); ++i) {
+    if (static_cast<std::int64_t>(i) == batch_axis) continue;
     dims.push_back((*shape)[i].is_known() ? (*shape)[i].value() : -1);
   }
   return dims;
+}
+
+bool names_a_batch(const graph::Dimension& dimension) {
+  if (!dimension.is_symbol()) return false;
+  const std::string& symbol = dimension.symbol();
+  return symbol == "N" || symbol == "B" || symbol == "n" || symbol == "b" || symbol.find("batch") != std::string::npos;
+}
+
+/// 0, unless the file names another axis as that of the batch.
+std::int64_t declared_batch_axis(const graph::Value& input) {
+  const auto& shape = input.type().shape;
+  if (!shape) return 0;
+  std::int64_t found = 0;
+  int count = 0;
+  for (std::size_t axis = 0; axis < shape->size(); ++axis) {
+    if (!names_a_batch((*shape)[axis])) continue;
+    found = static_cast<std::int64_t>(axis);
+    ++count;
+  }
+  return count == 1 ? found : 0;
 }
 
 data::ImageLayout layout_of(const std::string& name) {
@@ -55,7 +76,9 @@ data::InputOptions input_options(const TrainingConfig& config) {
 data::ImageSize picture_size(const TrainingConfig& config, const graph::Graph& model) {
   data::ImageSize size;
   if (model.inputs().empty()) return size;
-  const Dims dims = sample_dims_of(*model.inputs().front());
+  const graph::Value& input = *model.inputs().front();
+  if (!input.type().shape || input.type().shape->empty()) return size;
+  const Dims dims = sample_dims_of(input, 0);
   if (dims.size() == 3) {
     const auto is_channel_count = [](std::int64_t extent) { return extent == 1 || extent == 3; };
     const bool last = config.preprocessing.layout == "channels_last" ||
@@ -151,6 +174,43 @@ std::int64_t class_count(const graph::Graph& evaluation, const passes::TrainingS
   return 0;
 }
 
+/// How the labels hold the samples. A model that no batch can be divided in still trains on one replica, where the
+/// first axis of the output must count samples.
+std::map<std::string, passes::Sharding> label_shardings(const graph::Graph& model, const passes::TrainingSpec& spec,
+                                                        const std::map<std::string, Dims>& batch_dims,
+                                                        const graph::Graph& evaluation,
+                                                        const std::vector<std::string>& labels, std::int64_t samples) {
+  try {
+    return passes::input_shardings(model, spec, batch_dims);
+  } catch (const Error&) {
+    std::map<std::string, passes::Sharding> result;
+    for (const std::string& label : labels) {
+      const Dims dims = evaluation.at(label)->dims();
+      if (dims.empty() || dims[0] % samples != 0) {
+        fail("the label '", label, "' has the shape ", to_string(dims), " for a batch of ", samples,
+             "; the first axis of the output that it belongs to must count samples");
+      }
+      result[label] = passes::Sharding::along(0, 1, dims[0] / samples);
+    }
+    return result;
+  }
+}
+
+/// Extents of the label of one sample: those of the label with the samples taken out, [before, outer, inner, after].
+Dims label_sample_dims(const graph::Value& label, const std::map<std::string, passes::Sharding>& shardings,
+                       std::map<std::string, std::int64_t>& sample_blocks) {
+  const passes::Sharding& sharding = shardings.at(label.name());
+  const Dims dims = label.dims();
+  const auto axis = dims.begin() + sharding.axis;
+  Dims sample(dims.begin(), axis);
+  if (sharding.outer != 1) sample.push_back(sharding.outer);
+  const std::int64_t blocks = element_count(sample);
+  if (sharding.inner != 1) sample.push_back(sharding.inner);
+  sample.insert(sample.end(), axis + 1, dims.end());
+  if (blocks != 1) sample_blocks[label.name()] = blocks;
+  return sample;
+}
+
 }  // namespace
 
 Task::Task(const TrainingConfig& config, Labels labels) : config_(config) {
@@ -171,9 +231,27 @@ void Task::match(Labels labels) {
   spec_.seed = config_.seed;
   spec_.disabled_passes = config_.disabled_passes;
   spec_.dump_folder = config_.dump_passes;
+  find_batch_axes();
   choose_losses(labels);
   make_input_slots();
   if (labels == Labels::needed) make_label_slots();
+}
+
+void Task::find_batch_axes() {
+  std::vector<std::string> names;
+  for (const graph::Value* input : model_->inputs()) names.push_back(input->name());
+  for (const auto& [name, axis] : config_.batch_axis) {
+    if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) continue;
+    fail_usage("batch_axis: the model has no input '", name, "'");
+  }
+  for (const graph::Value* input : model_->inputs()) {
+    std::int64_t axis = declared_batch_axis(*input);
+    for (const std::string& name : {std::string(), input->name()}) {
+      const auto given = config_.batch_axis.find(name);
+      if (given != config_.batch_axis.end()) axis = given->second;
+    }
+    if (axis != 0) spec_.batch_axes[input->name()] = axis;
+  }
 }
 
 void Task::choose_losses(Labels labels) {
@@ -205,12 +283,19 @@ void Task::make_input_slots() {
     data::InputSlot slot;
     slot.name = names[i];
     slot.dtype = input.dtype();
-    slot.dims = sample_dims_of(input);
+    const auto axis = spec_.batch_axes.find(names[i]);
+    slot.dims = sample_dims_of(input, axis == spec_.batch_axes.end() ? 0 : axis->second);
     slot.options = input_options(config_);
     slot.options.field = field_for(config_.data.inputs, names[i]);
     const data::Dataset& samples = *splits_.training;
     const std::size_t field = data::find_field(samples, data::FieldRole::input, slot.options.field, slot.name, i);
-    sample_dims_[slot.name] = data::fit_shape(samples.fields()[field], slot).dims;
+    const Dims sample = data::fit_shape(samples.fields()[field], slot).dims;
+    sample_dims_[slot.name] = sample;
+    std::int64_t blocks = 1;
+    for (std::int64_t before = 0; axis != spec_.batch_axes.end() && before < axis->second; ++before) {
+      blocks *= sample.at(static_cast<std::size_t>(before));
+    }
+    if (blocks != 1) sample_blocks_[slot.name] = blocks;
     inputs_.push_back(std::move(slot));
   }
 }
@@ -218,8 +303,10 @@ void Task::make_input_slots() {
 std::map<std::string, Dims> Task::batch_dims() const {
   std::map<std::string, Dims> result;
   for (const auto& [name, sample] : sample_dims_) {
-    result[name] = {config_.batch_size};
-    result[name].insert(result[name].end(), sample.begin(), sample.end());
+    const auto axis = spec_.batch_axes.find(name);
+    result[name] = sample;
+    result[name].insert(result[name].begin() + (axis == spec_.batch_axes.end() ? 0 : axis->second),
+                        global_batch(config_));
   }
   return result;
 }
@@ -231,18 +318,12 @@ void Task::make_label_slots() {
     if (model_->find(input->name()) == nullptr) names.push_back(input->name());
   }
   check_names(config_.data.labels, names, "labels");
+  const auto shardings = label_shardings(*model_, spec_, batch_dims(), *evaluation, names, global_batch(config_));
   for (const std::string& name : names) {
     data::LabelSlot slot;
     slot.name = name;
     slot.dtype = evaluation->at(name)->dtype();
-    const Dims dims = evaluation->at(name)->dims();
-    if (dims.empty() || dims[0] % config_.batch_size != 0) {
-      fail("the label '", name, "' has the shape ", to_string(dims), " for a batch of ", config_.batch_size,
-           "; the first axis of the output that it belongs to must count samples");
-    }
-    // An output [N*T, ...] takes T rows from each sample.
-    if (dims[0] != config_.batch_size) slot.dims.push_back(dims[0] / config_.batch_size);
-    slot.dims.insert(slot.dims.end(), dims.begin() + 1, dims.end());
+    slot.dims = label_sample_dims(*evaluation->at(name), shardings, sample_blocks_);
     slot.class_count = class_count(*evaluation, spec_, name);
     for (const passes::LossSpec& loss : spec_.losses) {
       if (loss.label == name) slot.ignore_index = loss.ignore_index;
@@ -269,13 +350,16 @@ std::unique_ptr<data::Loader> Task::loader(data::DatasetPointer samples, data::S
   return std::make_unique<data::Loader>(std::move(reader), options);
 }
 
-std::unique_ptr<data::Loader> Task::training_loader() const {
+std::unique_ptr<data::Loader> Task::training_loader(const passes::Replication& replication) const {
   data::LoaderOptions options;
-  options.batch_size = config_.batch_size;
+  options.batch_size = global_batch(config_);
+  options.replica = replication.rank;
+  options.replicas = replication.replicas;
   options.shuffle = config_.shuffle;
   options.drop_last = config_.drop_last;
   options.seed = config_.seed;
-  options.workers = static_cast<int>(std::max(1u, available_cores(config_) / 4));
+  options.workers =
+      static_cast<int>(std::max(1U, available_cores(config_) / 4 / static_cast<unsigned>(config_.replicas)));
   if (options.drop_last && splits_.training->size() < options.batch_size) {
     fail_usage("'drop_last' with a batch size of ", options.batch_size, " leaves nothing of ", splits_.training->size(),
                " training samples; choose a smaller 'batch_size'");
@@ -283,9 +367,12 @@ std::unique_ptr<data::Loader> Task::training_loader() const {
   return loader(splits_.training, data::SampleReader::Mode::training, options);
 }
 
-std::unique_ptr<data::Loader> Task::evaluation_loader(data::DatasetPointer samples) const {
+std::unique_ptr<data::Loader> Task::evaluation_loader(data::DatasetPointer samples,
+                                                      const passes::Replication& replication) const {
   data::LoaderOptions options;
-  options.batch_size = config_.batch_size;
+  options.batch_size = evaluation_batch(config_);
+  options.replica = replication.rank;
+  options.replicas = replication.replicas;
   options.seed = config_.seed;
   return loader(std::move(samples), data::SampleReader::Mode::evaluation, options);
 }

@@ -32,6 +32,9 @@ class Task {
   const std::vector<std::string>& metric_names() const { return metric_names_; }
   const data::Splits& splits() const { return splits_; }
   const std::map<std::string, Dims>& sample_dims() const { return sample_dims_; }
+  /// For arrays whose samples do not come first: the number of blocks that each sample has a part of (see
+  /// CompiledGraph::set_input), by name.
+  const std::map<std::string, std::int64_t>& sample_blocks() const { return sample_blocks_; }
 
   /// Computed over the training set by `prepare_statistics`, or taken from a checkpoint.
   const data::StatisticsByInput& statistics() const { return statistics_; }
@@ -40,14 +43,17 @@ class Task {
   bool needs_statistics() const;
   void set_statistics(data::StatisticsByInput statistics) { statistics_ = std::move(statistics); }
 
-  std::unique_ptr<data::Loader> training_loader() const;
-  std::unique_ptr<data::Loader> evaluation_loader(data::DatasetPointer samples) const;
+  /// The samples of one replica.
+  std::unique_ptr<data::Loader> training_loader(const passes::Replication& replication = {}) const;
+  std::unique_ptr<data::Loader> evaluation_loader(data::DatasetPointer samples,
+                                                  const passes::Replication& replication = {}) const;
 
   /// What was chosen and why, a sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   void match(Labels labels);
+  void find_batch_axes();
   void choose_losses(Labels labels);
   void make_input_slots();
   void make_label_slots();
@@ -63,6 +69,7 @@ class Task {
   std::vector<data::InputSlot> inputs_;
   std::vector<data::LabelSlot> labels_;
   std::map<std::string, Dims> sample_dims_;
+  std::map<std::string, std::int64_t> sample_blocks_;
   data::StatisticsByInput statistics_;
   std::vector<std::string> notes_;
 };

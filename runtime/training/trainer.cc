@@ -42,8 +42,7 @@ Trainer::Trainer(TrainingConfig config, std::unique_ptr<graph::Graph> model, dat
 Trainer::Trainer(TrainingConfig config, Task task)
     : config_(std::move(config)),
       task_(std::move(task)),
-      program_(task_.model(), task_.spec(), task_.sample_dims(),
-               runtime::make_cpu_device(static_cast<int>(config_.threads)), config_.winograd),
+      replicas_(task_, config_),
       notes_(task_.notes()),
       last_epoch_(config_.epochs),
       totals_(task_.spec()),
@@ -55,6 +54,7 @@ void Trainer::notify(Function&& function) {
 }
 
 void Trainer::check_outputs() const {
+  if (!is_first_process()) return;
   for (const auto& path : {config_.output, config_.history, config_.curves}) {
     if (!path.empty()) check_writable(path);
   }
@@ -77,8 +77,8 @@ void Trainer::prepare() {
   } else {
     task_.prepare_statistics();
   }
-  loader_ = task_.training_loader();
-  if (task_.splits().validation != nullptr) validation_loader_ = task_.evaluation_loader(task_.splits().validation);
+  replicas_.make_loaders();
+  steps_per_epoch_ = replicas_.steps_per_epoch();
   compile();
   if (checkpoint) restore(*checkpoint);
   prepared_ = true;
@@ -86,27 +86,20 @@ void Trainer::prepare() {
 
 void Trainer::compile() {
   // Every batch size that will come, so that nothing is left to fail in the last step of an epoch.
-  const auto compile_sizes = [&](std::int64_t samples, bool drop_last, auto&& compile_one) {
-    if (samples >= config_.batch_size) compile_one(config_.batch_size);
-    if (!drop_last && samples % config_.batch_size != 0) compile_one(samples % config_.batch_size);
+  const auto compile_sizes = [&](std::int64_t samples, std::int64_t batch, bool drop_last, auto&& compile_one) {
+    if (samples >= batch) compile_one(batch);
+    if (!drop_last && samples % batch != 0) compile_one(samples % batch);
   };
   const data::Splits& splits = task_.splits();
-  compile_sizes(splits.training->size(), config_.drop_last, [&](std::int64_t size) { program_.training(size); });
+  compile_sizes(splits.training->size(), global_batch(config_), config_.drop_last,
+                [&](std::int64_t size) { replicas_.compile_training(size); });
   if (splits.validation == nullptr) return;
-  compile_sizes(splits.validation->size(), false, [&](std::int64_t size) { program_.evaluation(size); });
+  compile_sizes(splits.validation->size(), evaluation_batch(config_), false,
+                [&](std::int64_t size) { replicas_.compile_evaluation(size); });
 }
 
 void Trainer::restore(const Checkpoint& checkpoint) {
-  for (const std::string& name : program_.state().names()) {
-    const bool stays = program_.state().role(name) == graph::Role::constant;
-    const auto found = checkpoint.state.find(name);
-    if (found != checkpoint.state.end()) {
-      program_.state().set(name, found->second);
-    } else if (!stays) {
-      fail("the checkpoint ", config_.resume.string(), " lacks '", name,
-           "'; resume with the same optimizer and trainable parameters");
-    }
-  }
+  replicas_.set_whole_state(checkpoint.state, "the checkpoint " + config_.resume.string());
   if (checkpoint.history.columns() != history_.columns()) {
     fail("the checkpoint ", config_.resume.string(), " has other metrics or validation than this run; resume with the ",
          "same");
@@ -127,7 +120,7 @@ FitResult Trainer::fit() {
     const std::filesystem::path path = interruption_checkpoint();
     if (!path.empty()) save_checkpoint(path);
     result.checkpoint = path.string();
-  } else if (!config_.output.empty()) {
+  } else if (!config_.output.empty() && is_first_process()) {
     graph::save(*trained_model(), config_.output);
   }
   notify([&](Callback& callback) { callback.on_train_end(*this, result); });
@@ -140,13 +133,13 @@ bool Trainer::run_epoch() {
   double seconds_per_sample = 0;
   if (!train_epoch(seconds_per_sample)) return false;
   std::optional<Evaluation> validation;
-  if (validation_loader_) {
+  if (task_.splits().validation != nullptr) {
     notify([&](Callback& callback) { callback.on_validation_begin(*this); });
-    validation = evaluate(program_, *validation_loader_, &interrupted_);
+    validation = validate();
     if (!validation) return false;
   }
   finish_epoch(validation, seconds_before_ + seconds_since(epoch_start_), seconds_per_sample);
-  return !(interrupted_ && position_.epoch < last_epoch_);
+  return !(replicas_.any_process(interrupted_) && position_.epoch < last_epoch_);
 }
 
 double Trainer::learning_rate() const {
@@ -159,19 +152,18 @@ bool Trainer::train_epoch(double& seconds_per_sample) {
   report.epochs = config_.epochs;
   report.steps_per_epoch = steps_per_epoch();
   // A run that stopped while it validated has no step left in this epoch.
-  if (position_.step < steps_per_epoch()) loader_->start(static_cast<std::uint32_t>(position_.epoch), position_.step);
+  if (position_.step < steps_per_epoch()) {
+    replicas_.start_training(static_cast<std::uint32_t>(position_.epoch), position_.step);
+  }
   while (position_.step < steps_per_epoch()) {
-    const data::Batch* batch = loader_->next();
-    if (batch == nullptr) fail("the loader ended an epoch after ", position_.step, " of ", steps_per_epoch(), " steps");
     report.learning_rate = learning_rate();
-    run_step(*batch);
+    report.samples += run_step();
     report.step = position_.step;
-    report.samples += batch->rows();
     report.seconds = seconds_since(epoch_start_);
     report.loss = totals_.loss();
     report.metrics = totals_.metrics();
     notify([&](Callback& callback) { callback.on_batch_end(*this, report); });
-    if (interrupted_) return false;
+    if (replicas_.any_process(interrupted_)) return false;
     const bool save = config_.checkpoint_every_steps > 0 && position_.step < steps_per_epoch() &&
                       global_step() % config_.checkpoint_every_steps == 0;
     if (save) save_checkpoint(last_checkpoint());
@@ -180,16 +172,22 @@ bool Trainer::train_epoch(double& seconds_per_sample) {
   return true;
 }
 
-void Trainer::run_step(const data::Batch& batch) {
-  CompiledGraph& compiled = program_.training(batch.rows());
-  for (const data::Batch::Array& array : batch.arrays) compiled.set_input(array.name, array.values);
-  compiled.set_input(passes::learning_rate_input, Tensor::scalar(static_cast<float>(learning_rate())));
-  compiled.set_input(passes::step_input, Tensor::scalar(global_step() + 1));
-  compiled.set_input(passes::first_sample_input, Tensor::scalar(std::int64_t{0}));
-  compiled.executable().run();
-  totals_.add(compiled.executable());
-  check_finite(compiled.executable().output(passes::loss_output).to_doubles().at(0));
+std::int64_t Trainer::run_step() {
+  const Replicas::Step step = replicas_.train(static_cast<float>(learning_rate()), global_step() + 1);
+  totals_.add(step.compiled->executable());
+  check_finite(step.compiled->executable().output(passes::loss_output).to_doubles().at(0));
   ++position_.step;
+  return step.samples;
+}
+
+std::optional<Evaluation> Trainer::validate() {
+  Totals totals(task_.spec());
+  replicas_.start_validation();
+  while (const std::optional<Replicas::Step> step = replicas_.evaluate()) {
+    totals.add(step->compiled->executable());
+    if (replicas_.any_process(interrupted_)) return std::nullopt;
+  }
+  return Evaluation{totals.loss(), totals.metrics()};
 }
 
 void Trainer::check_finite(double loss) const {
@@ -232,7 +230,9 @@ void Trainer::finish_epoch(const std::optional<Evaluation>& validation, double s
 void Trainer::keep_best(double monitored) {
   if (!(monitored < best_)) return;
   best_ = monitored;
-  if (!config_.checkpoint.empty()) graph::save(*trained_model(), config_.checkpoint / "best.onnx");
+  if (!config_.checkpoint.empty() && is_first_process()) {
+    graph::save(*trained_model(), config_.checkpoint / "best.onnx");
+  }
 }
 
 std::filesystem::path Trainer::interruption_checkpoint() const {
@@ -242,7 +242,7 @@ std::filesystem::path Trainer::interruption_checkpoint() const {
   return path.replace_extension(".checkpoint.npz");
 }
 
-void Trainer::save_checkpoint(const std::filesystem::path& path) const {
+void Trainer::save_checkpoint(const std::filesystem::path& path) {
   Checkpoint checkpoint;
   checkpoint.model_digest = model_digest_;
   checkpoint.settings = settings_;
@@ -252,15 +252,13 @@ void Trainer::save_checkpoint(const std::filesystem::path& path) const {
   checkpoint.best = best_;
   checkpoint.totals = totals_.values();
   checkpoint.history = history_;
-  for (const std::string& name : program_.state().names()) {
-    if (program_.state().role(name) == graph::Role::constant) continue;
-    checkpoint.state[name] = program_.state().get(name);
-  }
+  checkpoint.state = replicas_.whole_state();
   checkpoint.statistics = data::to_tensors(task_.statistics());
-  write_checkpoint(path, checkpoint);
+  if (is_first_process()) write_checkpoint(path, checkpoint);
 }
 
 void Trainer::save_reports() const {
+  if (!is_first_process()) return;
   if (!config_.history.empty()) write_file_atomically(config_.history, history_.to_csv());
   if (!config_.curves.empty()) write_curves(config_.curves, history_);
 }

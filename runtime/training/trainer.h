@@ -13,7 +13,7 @@
 #include "runtime/training/evaluation.h"
 #include "runtime/training/history.h"
 #include "runtime/training/metrics.h"
-#include "runtime/training/program.h"
+#include "runtime/training/replicas.h"
 #include "runtime/training/task.h"
 
 namespace ort_train::training {
@@ -23,7 +23,8 @@ namespace ort_train::training {
 ///     trainer.fit();
 ///     graph::save(*trainer.trained_model(), "trained.onnx");
 /// `fit` itself writes what the configuration names: trained model, history, curves, checkpoints. The same seed on the
-/// same machine gives the same bits, interrupted and resumed or not.
+/// same machine gives the same bits, interrupted and resumed or not. With several processes each has a Trainer of the
+/// same configuration, and the first one writes.
 class Trainer {
  public:
   explicit Trainer(TrainingConfig config);
@@ -44,16 +45,19 @@ class Trainer {
 
   const TrainingConfig& config() const { return config_; }
   const Task& task() const { return task_; }
-  Program& program() { return program_; }
+  /// That of the first replica of this process.
+  Program& program() const { return *replicas_.front().program; }
   const History& history() const { return history_; }
   const std::vector<std::string>& metric_names() const { return task_.metric_names(); }
   const Position& position() const { return position_; }
-  std::int64_t steps_per_epoch() const { return loader_ ? loader_->steps_per_epoch() : 0; }
+  std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
+  /// Files are written, and things printed, by one process.
+  bool is_first_process() const { return config_.process == 0; }
   /// What was chosen for the user, and what a resumed run does otherwise than before; a sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
 
   /// With the present parameters, in inference form.
-  std::unique_ptr<graph::Graph> trained_model() const { return program_.inference_model(); }
+  std::unique_ptr<graph::Graph> trained_model() const { return program().inference_model(); }
 
  private:
   Trainer(TrainingConfig config, Task task);
@@ -62,13 +66,14 @@ class Trainer {
   void restore(const Checkpoint& checkpoint);
   bool run_epoch();
   bool train_epoch(double& seconds_per_sample);
-  void run_step(const data::Batch& batch);
+  std::int64_t run_step();
+  std::optional<Evaluation> validate();
   void check_finite(double loss) const;
   double learning_rate() const;
   std::int64_t global_step() const { return position_.epoch * steps_per_epoch() + position_.step; }
   void finish_epoch(const std::optional<Evaluation>& validation, double seconds, double seconds_per_sample);
   void keep_best(double monitored);
-  void save_checkpoint(const std::filesystem::path& path) const;
+  void save_checkpoint(const std::filesystem::path& path);
   void save_reports() const;
   std::filesystem::path last_checkpoint() const { return config_.checkpoint / "last.npz"; }
   std::filesystem::path interruption_checkpoint() const;
@@ -77,11 +82,11 @@ class Trainer {
 
   TrainingConfig config_;
   Task task_;
-  Program program_;
+  Replicas replicas_;
   std::vector<std::string> notes_;
   std::string model_digest_;
   std::map<std::string, std::string> settings_;
-  std::unique_ptr<data::Loader> loader_, validation_loader_;
+  std::int64_t steps_per_epoch_ = 0;
   std::vector<std::shared_ptr<Callback>> callbacks_;
 
   bool prepared_ = false;
