@@ -119,6 +119,24 @@ TEST_CASE("partition-batch: what all samples have stays whole, and what each has
       y = Add(a, "rows.rows.Slice") })");
 }
 
+TEST_CASE("partition-batch reduces a sum once, however many read it") {
+  PartitionBatch pass(four_samples, replica(0, 2));
+  check_pass(pass, R"(g (float[4,3] x) => (float s, float t) <float k = {2}> {
+      s = ReduceSum<keepdims = 0>(x)
+      t = Mul(s, k) })",
+             R"(g (float[2,3] x) => (float s, float t) <float k = {2}> {
+      "s.part" = ReduceSum<keepdims = 0>(x)
+      ["s.AllReduce"] s = ai.ort_train.AllReduce<needed = 1, readers = 2, ready = 0>("s.part")
+      t = Mul(s, k) })");
+  check_pass(pass, R"(g (float[4,3] x) => (float t) <float k = {2}> {
+      s = ReduceSum<keepdims = 0>(x)
+      t = Mul(s, k) })",
+             R"(g (float[2,3] x) => (float t) <float k = {2}> {
+      "s.part" = ReduceSum<keepdims = 0>(x)
+      "t.part" = Mul("s.part", k)
+      ["t.AllReduce"] t = ai.ort_train.AllReduce<needed = 2, readers = 1, ready = 1>("t.part") })");
+}
+
 TEST_CASE("partition-batch follows the samples through reshapes and transpositions") {
   PartitionBatch pass({4, {{"x", 1}}}, replica(0, 2));
   check_pass(

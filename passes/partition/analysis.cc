@@ -32,8 +32,12 @@ Sharding sharding_of_input(const Value& input, const BatchInputs& batch) {
 }  // namespace
 
 PartitionAnalysis::PartitionAnalysis(const Graph& graph, const BatchInputs& batch) : samples_(batch.samples) {
-  add_inputs(graph, batch);
-  for (const auto& node : graph.nodes()) decide(*node);
+  do {
+    shardings_.clear();
+    decisions_.clear();
+    add_inputs(graph, batch);
+    for (const auto& node : graph.nodes()) decide(*node);
+  } while (find_reduced(graph));
 }
 
 void PartitionAnalysis::add_inputs(const Graph& graph, const BatchInputs& batch) {
@@ -44,7 +48,8 @@ void PartitionAnalysis::add_inputs(const Graph& graph, const BatchInputs& batch)
 void PartitionAnalysis::decide(const Node& node) {
   std::vector<Sharding> inputs;
   for (const Value* input : node.inputs()) {
-    inputs.push_back(input == nullptr ? Sharding::replicated() : shardings_.at(input));
+    const bool whole = input == nullptr || reduced_.count(input) != 0;
+    inputs.push_back(whole ? Sharding::replicated() : shardings_.at(input));
   }
   const bool divided = std::any_of(inputs.begin(), inputs.end(), [](const Sharding& s) { return !s.is_replicated(); });
   PartitionContext context(node, std::move(inputs), samples_);
@@ -63,6 +68,22 @@ void PartitionAnalysis::decide(const Node& node) {
     if (node.outputs()[i] != nullptr) shardings_[node.outputs()[i]] = decision.outputs[i];
   }
   decisions_.emplace(&node, decision);
+}
+
+bool PartitionAnalysis::find_reduced(const Graph& graph) {
+  const std::size_t before = reduced_.size();
+  const auto add = [&](const Value* value) {
+    if (shardings_.at(value).is_partial()) reduced_.insert(value);
+  };
+  for (const auto& node : graph.nodes()) {
+    const Decision& decision = decisions_.at(node.get());
+    for (std::size_t i = 0; i < node->inputs().size(); ++i) {
+      if (node->inputs()[i] != nullptr && !decision.inputs[i].is_partial()) add(node->inputs()[i]);
+    }
+  }
+  for (const Value* output : graph.outputs()) add(output);
+  for (const graph::Update& update : graph.updates()) add(update.next);
+  return reduced_.size() != before;
 }
 
 std::map<std::string, Sharding> input_shardings(const Graph& graph, const BatchInputs& batch) {

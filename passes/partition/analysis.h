@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "graph/graph.h"
 #include "passes/partition/partition_rule.h"
@@ -30,10 +31,14 @@ class PartitionAnalysis {
  private:
   void add_inputs(const graph::Graph& graph, const BatchInputs& batch);
   void decide(const graph::Node& node);
+  /// Finds sums that somebody needs reduced; then nobody goes on with the parts, which would have to be reduced again.
+  /// Returns whether there are new ones.
+  bool find_reduced(const graph::Graph& graph);
 
   std::int64_t samples_;
   std::unordered_map<const graph::Value*, Sharding> shardings_;
   std::unordered_map<const graph::Node*, Decision> decisions_;
+  std::unordered_set<const graph::Value*> reduced_;
 };
 
 /// How the inputs of a graph hold the samples; those that hold none are left out.
