@@ -68,5 +68,6 @@ if(ORT_TRAIN_MPI_FOUND)
   set_target_properties(collectives_program PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
 endif()
 add_script_test(collectives_processes "${CMAKE_SOURCE_DIR}/tests/processes/collectives" "${CMAKE_BINARY_DIR}")
+add_script_test(training_processes "${CMAKE_SOURCE_DIR}/tests/processes/training" "${CMAKE_BINARY_DIR}")
 add_script_test(thread_sanitizer "${CMAKE_SOURCE_DIR}/tests/thread_sanitizer" "${CMAKE_BINARY_DIR}"
                 "${CMAKE_CXX_COMPILER}")
