@@ -39,8 +39,11 @@ class Autodiff : public Pass {
   std::string name() const override { return "autodiff"; }
 
   bool run(Graph& graph) override {
-    for (const auto& [parameter, gradient] :
-         add_gradients(graph, graph.at(loss_output), graph.trainable_parameters())) {
+    const std::vector<Value*> parameters = graph.trainable_parameters();
+    const std::map<Value*, Value*> gradients = add_gradients(graph, graph.at(loss_output), parameters);
+    // In the order of the file, which is the same on every replica; that of the map is not.
+    for (Value* parameter : parameters) {
+      Value* const gradient = gradients.at(parameter);
       Value* result = gradient;
       if (keep_) {
         // A name of its own, whatever value the gradient happens to share.
@@ -221,6 +224,18 @@ std::map<std::string, Sharding> input_shardings(const Graph& model, const Traini
                                                 const std::map<std::string, Dims>& input_dims) {
   const std::unique_ptr<Graph> graph = build_evaluation_graph(model, spec, input_dims);
   return input_shardings(*graph, batch_inputs(model, spec, input_dims));
+}
+
+std::map<std::string, Sharding> output_shardings(const Graph& model, const TrainingSpec& spec,
+                                                 const std::map<std::string, Dims>& input_dims) {
+  const std::unique_ptr<Graph> graph = build_evaluation_graph(model, spec, input_dims);
+  const PartitionAnalysis analysis(*graph, batch_inputs(model, spec, input_dims));
+  std::map<std::string, Sharding> result;
+  for (const Value* output : model.outputs()) {
+    const Sharding& sharding = analysis.of(graph->at(output->name()));
+    if (sharding.is_sharded()) result[output->name()] = sharding;
+  }
+  return result;
 }
 
 }  // namespace ort_train::passes

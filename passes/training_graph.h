@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "passes/pass.h"
 #include "passes/partition/sharding.h"
+#include "passes/pass.h"
 #include "passes/replication.h"
 
 namespace ort_train::passes {
@@ -93,6 +93,10 @@ std::map<std::string, graph::Type> label_types(const graph::Graph& model, const 
 /// on a part of a batch.
 std::map<std::string, Sharding> input_shardings(const graph::Graph& model, const TrainingSpec& spec,
                                                 const std::map<std::string, Dims>& input_dims);
+
+/// How the model's outputs hold the samples where they are kept; those that every replica has whole are left out.
+std::map<std::string, Sharding> output_shardings(const graph::Graph& model, const TrainingSpec& spec,
+                                                 const std::map<std::string, Dims>& input_dims);
 
 /// The whole training step as a graph: forward in training form, losses, metrics, gradients and updates. `model` is as
 /// loaded and is not changed. `input_dims` gives the extents of every model input, with the whole batch; inputs of the

@@ -10,6 +10,7 @@
 #include "kernels/kernel.h"
 #include "passes/training_graph.h"
 #include "tests/replica_interpreter.h"
+#include "tests/sharding_support.h"
 
 using namespace ort_train;
 using graph::Builder;
@@ -94,23 +95,6 @@ Tensor random_input(const graph::Value& input, std::int64_t classes, std::uint32
   return Tensor::of(input.dims(), values).cast(input.dtype());
 }
 
-/// The elements of some samples: [outer..., samples, inner...] around them.
-Tensor rows_of(const Tensor& whole, const passes::Sharding& sharding, std::int64_t samples, const Shard& shard) {
-  const Dims dims = passes::extents_of_rows(whole.dims(), sharding, shard.rows);
-  std::int64_t outer = sharding.outer, inner = sharding.inner;
-  for (std::int64_t axis = 0; axis < whole.rank(); ++axis) {
-    if (axis < sharding.axis) outer *= whole.dims()[static_cast<std::size_t>(axis)];
-    if (axis > sharding.axis) inner *= whole.dims()[static_cast<std::size_t>(axis)];
-  }
-  const std::vector<double> values = whole.to_doubles();
-  std::vector<double> taken;
-  for (std::int64_t block = 0; block < outer; ++block) {
-    const auto begin = values.begin() + (block * samples + shard.first) * inner;
-    taken.insert(taken.end(), begin, begin + shard.rows * inner);
-  }
-  return Tensor::of(dims, taken).cast(whole.dtype());
-}
-
 bool is_fed_by_training(const std::string& name) { return name.rfind("ort_train.", 0) == 0; }
 
 Arrays feeds_of_training(std::int64_t step, std::int64_t first_sample) {
@@ -156,7 +140,7 @@ std::vector<std::vector<Arrays>> train_replicas(const Run& run, const Replicatio
       for (const Value* input : whole->inputs()) {
         if (is_fed_by_training(input->name())) continue;
         const Tensor all = random_input(*input, run.classes, step);
-        feeds.back()[input->name()] = rows_of(all, shardings.at(input->name()), run.batch, shard);
+        feeds.back()[input->name()] = tests::rows_of(all, shardings.at(input->name()), run.batch, shard);
       }
       const Arrays& state = states[static_cast<std::size_t>(rank)];
       feeds.back().insert(state.begin(), state.end());

@@ -95,6 +95,7 @@ ReferenceCase read_reference_case(const std::filesystem::path& folder) {
   reference.learning_rate = fields.map("optimizer").required<double>("lr");
   reference.trainable = fields.required<std::vector<std::string>>("trainable");
   reference.running_statistics = fields.optional("bn_stats", std::vector<std::string>{});
+  reference.batch_axes = fields.optional("batch_axes", reference.batch_axes);
   if (fields.has("tolerance")) reference.tolerance = read_tolerance(fields.map("tolerance"));
   return reference;
 }
@@ -106,6 +107,7 @@ passes::TrainingSpec training_spec(const ReferenceCase& reference) {
   spec.losses = reference.losses;
   spec.optimizer = reference.optimizer;
   spec.trainable_names = reference.trainable;
+  spec.batch_axes = reference.batch_axes;
   return spec;
 }
 

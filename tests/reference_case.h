@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,8 +18,9 @@ struct ReferenceCase {
   std::vector<passes::LossSpec> losses;
   passes::OptimizerSpec optimizer;
   double learning_rate = 0;
-  std::vector<std::string> trainable;           ///< initializers that are updated
-  std::vector<std::string> running_statistics;  ///< running mean and variance of BatchNormalization
+  std::vector<std::string> trainable;              ///< initializers that are updated
+  std::vector<std::string> running_statistics;     ///< running mean and variance of BatchNormalization
+  std::map<std::string, std::int64_t> batch_axes;  ///< where inputs hold the samples; 0 for those not named
   struct Tolerance {
     double loss = 0, out = 0, grad = 0, step1 = 0, step5 = 0, out5 = 0;  ///< relative to the largest element
   } tolerance;
