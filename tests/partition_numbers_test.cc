@@ -346,6 +346,53 @@ TEST_CASE("tied weights and a weight behind a transposition") {
   check_all_divisions(run);
 }
 
+TEST_CASE("tuples of coordinates: per sample, of the whole batch in order, of any samples, and of a table") {
+  constexpr std::int64_t n = 5;
+  Model m;
+  Builder& b = m.builder();
+  const auto indices = [&](const Dims& dims, const std::vector<std::int64_t>& values) {
+    return b.constant(Tensor::of(dims, values));
+  };
+  Value* x = b.mul(m.input("x", {n, 4}), m.parameter({4}));
+  Value* order = indices({n, 2}, {0, 3, 1, 0, 2, 2, 3, 3, -1, 1});
+  Value* column = b.emit("GatherND", {x, order});
+  x = b.emit("ScatterND", {x, order, b.mul(column, m.parameter({1}))});
+  Value* some = indices({3, 2}, {4, 0, 1, -1, 4, 0});
+  x = b.emit("ScatterND", {x, some, m.parameter({3})}, {{"reduction", std::string("add")}});
+  x = b.mul(x, b.reduce_sum(b.emit("GatherND", {x, some}), {0}, true));
+  Value* blocks = b.transpose(x, {1, 0});
+  blocks =
+      b.emit("ScatterND", {blocks, indices({2, 1}, {3, 1}), b.emit("GatherND", {blocks, indices({2, 1}, {0, 0})})});
+  x = b.transpose(blocks, {1, 0});
+  Value* of_sample = b.emit("GatherND", {x, m.input("i", {n, 1}, DataType::int64)}, {{"batch_dims", std::int64_t{1}}});
+  Value* of_table = b.emit("GatherND", {m.parameter({3, 2}), m.input("j", {n, 2, 1}, DataType::int64)});
+  x = b.add(b.add(x, b.unsqueeze(of_sample, {1})), b.reshape(of_table, {n, 4}));
+  Run run{m.finish({{"y", x}}), spec_of({{"mse", "y", "label"}}), {{"x", {n, 4}}, {"i", {n, 1}}, {"j", {n, 2, 1}}}};
+  run.batch = n;
+  check_all_divisions(run);
+}
+
+TEST_CASE("an ellipsis, a bias beside a sum over the samples, places of maxima, and a diagonal through the batch") {
+  constexpr std::int64_t n = 5;
+  Model m;
+  Builder& b = m.builder();
+  Value* x = m.input("x", {n, 4});
+  Value* h =
+      b.emit("Einsum", {b.reshape(x, {n, 2, 2}), m.parameter({3, 2})}, {{"equation", std::string("...ij,kj->...ik")}});
+  h = b.reshape(h, {n, 6});
+  Value* products = b.emit("Gemm", {h, x, m.parameter({4})}, {{"transA", std::int64_t{1}}, {"beta", 0.5F}});
+  h = b.emit("MatMul", {h, products});
+  h = b.mul(h, b.emit("EyeLike", {h}, {{"k", std::int64_t{-1}}}));
+  const auto pooled =
+      b.emit_many("MaxPool", {b.unsqueeze(x, {1})}, 2, {{"kernel_shape", std::vector<std::int64_t>{2}}});
+  Value* places = b.reshape(b.emit("CastLike", {pooled[1], x}), {n, 3});
+  Run run{m.finish({{"y", m.linear(b.add(h, x), 4, 2)}, {"places", b.mul(places, m.parameter({3}))}}),
+          spec_of({{"mse", "y", "label"}, {"mse", "places", "other"}}),
+          {{"x", {n, 4}}}};
+  run.batch = n;
+  check_all_divisions(run);
+}
+
 TEST_CASE("local statistics: running statistics are the average, by the samples, of those of the shards") {
   constexpr std::int64_t n = 5;
   Model m;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "passes/einsum_subscripts.h"
 #include "passes/gradients/helpers.h"
 
 namespace ort_train::passes {
@@ -11,72 +12,6 @@ namespace {
 
 using graph::Builder;
 using graph::Value;
-
-constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-constexpr std::string_view ellipsis = "...";
-
-/// One letter for every axis of every operand and of the result, ellipses written out.
-struct Subscripts {
-  std::vector<std::string> operands;
-  std::string result;
-};
-
-std::vector<std::string> split_at_commas(const std::string& terms) {
-  std::vector<std::string> parts(1);
-  for (const char c : terms) {
-    if (c == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
-/// The classical form: labels that occur once, in alphabetical order, after the ellipsis.
-std::string implied_result(const std::string& left) {
-  std::string labels;
-  for (char c = 'A'; c <= 'z'; ++c) {
-    if (std::isalpha(static_cast<unsigned char>(c)) && std::count(left.begin(), left.end(), c) == 1) labels += c;
-  }
-  return left.find('.') == std::string::npos ? labels : std::string(ellipsis) + labels;
-}
-
-/// Letters that the equation does not use, for the axes of its ellipses.
-std::string free_letters(const std::string& equation) {
-  std::string free;
-  for (const char c : letters) {
-    if (equation.find(c) == std::string::npos) free += c;
-  }
-  return free;
-}
-
-/// Replaces the ellipsis by the last letters of `axes` (operands are lined up at their last axes) so that the term has
-/// `rank` letters.
-std::string written_out(const graph::Node& node, const std::string& term, std::size_t rank, const std::string& axes) {
-  const std::size_t place = term.find(ellipsis);
-  if (place == std::string::npos) return term;
-  const std::size_t hidden = rank + ellipsis.size() - term.size();
-  if (hidden > axes.size()) fail(describe(node), ": the ellipsis stands for too many axes");
-  return std::string(term).replace(place, ellipsis.size(), axes.substr(axes.size() - hidden));
-}
-
-Subscripts parse(const graph::Node& node) {
-  std::string equation = node.string("equation", "");
-  std::erase(equation, ' ');
-  const std::size_t arrow = equation.find("->");
-  const std::string left = equation.substr(0, arrow);
-  const std::string right = arrow == std::string::npos ? implied_result(left) : equation.substr(arrow + 2);
-  const std::string axes = free_letters(equation);
-  Subscripts subscripts;
-  const std::vector<std::string> terms = split_at_commas(left);
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    const std::size_t rank = node.input(static_cast<int>(i))->dims().size();
-    subscripts.operands.push_back(written_out(node, terms[i], rank, axes));
-  }
-  subscripts.result = written_out(node, right, node.output()->dims().size(), axes);
-  return subscripts;
-}
 
 /// Each label once, in order of first occurrence.
 std::string distinct(const std::string& labels) {
@@ -145,7 +80,7 @@ Value* spread(Builder& builder, Value* value, const std::string& labels, const s
   return full == value->dims() ? value : builder.expand(value, full);
 }
 
-void set_gradient_of_operand(GradientContext& context, const Subscripts& subscripts, std::size_t operand) {
+void set_gradient_of_operand(GradientContext& context, const EinsumSubscripts& subscripts, std::size_t operand) {
   Builder& builder = context.builder();
   const Value* target = context.input(static_cast<int>(operand));
   const std::string& term = subscripts.operands[operand];
@@ -163,7 +98,7 @@ void set_gradient_of_operand(GradientContext& context, const Subscripts& subscri
 }
 
 void einsum_gradient(GradientContext& context) {
-  const Subscripts subscripts = parse(context.node());
+  const EinsumSubscripts subscripts = einsum_subscripts(context.node());
   for (std::size_t operand = 0; operand < subscripts.operands.size(); ++operand) {
     if (context.needs(static_cast<int>(operand))) set_gradient_of_operand(context, subscripts, operand);
   }

@@ -55,6 +55,8 @@ void additive_rule(PartitionContext& context) {
 /// A product of a sum over the replicas with something that all of them have is such a sum again.
 void scaling_rule(PartitionContext& context) {
   const bool left = context.input(0).is_partial() && context.input(1).is_replicated();
+  const bool integer_division = context.node().is("Div") && !is_floating_point(context.node().input(0)->dtype());
+  if (integer_division) return elementwise_rule(context);
   const bool right = context.input(1).is_partial() && context.input(0).is_replicated() && context.node().is("Mul");
   if (left || right) return context.give_all(Sharding::partial());
   elementwise_rule(context);
@@ -72,68 +74,47 @@ void linear_unary_rule(PartitionContext& context) {
   elementwise_rule(context);
 }
 
-const PartitionRegistration elementwise({"Abs",
-                                         "Acos",
-                                         "Acosh",
-                                         "And",
-                                         "Asin",
-                                         "Asinh",
-                                         "Atan",
-                                         "Atanh",
-                                         "BitShift",
-                                         "BitwiseAnd",
-                                         "BitwiseNot",
-                                         "BitwiseOr",
-                                         "BitwiseXor",
-                                         "CastLike",
-                                         "Ceil",
-                                         "Celu",
-                                         "Clip",
-                                         "Cos",
-                                         "Cosh",
-                                         "Elu",
-                                         "Equal",
-                                         "Erf",
-                                         "Exp",
-                                         "Floor",
-                                         "Gelu",
-                                         "Greater",
-                                         "GreaterOrEqual",
-                                         "HardSigmoid",
-                                         "HardSwish",
-                                         "IsInf",
-                                         "IsNaN",
-                                         "LeakyRelu",
-                                         "Less",
-                                         "LessOrEqual",
-                                         "Log",
-                                         "Max",
-                                         "Min",
-                                         "Mish",
-                                         "Mod",
-                                         "Not",
-                                         "Or",
-                                         "PRelu",
-                                         "Pow",
-                                         "Reciprocal",
-                                         "Relu",
-                                         "Round",
-                                         "Selu",
-                                         "Shrink",
-                                         "Sigmoid",
-                                         "Sign",
-                                         "Sin",
-                                         "Sinh",
-                                         "Softplus",
-                                         "Softsign",
-                                         "Sqrt",
-                                         "Swish",
-                                         "Tan",
-                                         "Tanh",
-                                         "ThresholdedRelu",
-                                         "Where",
-                                         "Xor"},
+/// Of its second input only the type counts, however that input lies.
+void cast_like_rule(PartitionContext& context) {
+  if (!context.input(0).is_sharded()) return follow_first_input(context);
+  context.give(0, context.input(0));
+  context.emit_by([](Emission& emission) -> std::vector<graph::Value*> {
+    return {emission.builder.cast(emission.inputs[0], emission.whole.output()->dtype())};
+  });
+}
+
+const PartitionRegistration elementwise({"Abs",         "Acos",
+                                         "Acosh",       "And",
+                                         "Asin",        "Asinh",
+                                         "Atan",        "Atanh",
+                                         "BitShift",    "BitwiseAnd",
+                                         "BitwiseNot",  "BitwiseOr",
+                                         "BitwiseXor",  "Ceil",
+                                         "Celu",        "Clip",
+                                         "Cos",         "Cosh",
+                                         "Elu",         "Equal",
+                                         "Erf",         "Exp",
+                                         "Floor",       "Gelu",
+                                         "Greater",     "GreaterOrEqual",
+                                         "HardSigmoid", "HardSwish",
+                                         "IsInf",       "IsNaN",
+                                         "LeakyRelu",   "Less",
+                                         "LessOrEqual", "Log",
+                                         "Max",         "Min",
+                                         "Mish",        "Mod",
+                                         "Not",         "Or",
+                                         "PRelu",       "Pow",
+                                         "Reciprocal",  "Relu",
+                                         "Round",       "Selu",
+                                         "Shrink",      "Sigmoid",
+                                         "Sign",        "Sin",
+                                         "Sinh",        "Softplus",
+                                         "Softsign",    "Sqrt",
+                                         "Swish",       "Tan",
+                                         "Tanh",        "ThresholdedRelu",
+                                         "Where",       "Xor"},
                                         elementwise_rule);
+const PartitionRegistration cast_like({"CastLike"}, cast_like_rule);
 const PartitionRegistration additive({"Add", "Sub", "Sum", "Mean"}, additive_rule);
 const PartitionRegistration scaling({"Mul", "Div"}, scaling_rule);
 const PartitionRegistration linear_unary({"Identity", "Neg", "Cast"}, linear_unary_rule);

@@ -55,26 +55,9 @@ void elements_rule(PartitionContext& context) {
   context.give(0, sharding);
 }
 
-void gather_nd_rule(PartitionContext& context) {
-  const std::int64_t batch_axes = context.node().integer("batch_dims", 0);
-  const Sharding data = context.input(0), indices = context.input(1);
-  if (!context.any_sharded()) return follow_first_input(context);
-  const Sharding sharding = indices.is_sharded() ? indices : data;
-  if (sharding.axis < batch_axes) {
-    context.need(0, sharding);
-    context.need(1, sharding);
-  } else {
-    if (data.is_sharded()) context.refuse("it takes some samples of the batch");
-    if (indices.axis == rank_of(context, 1) - 1) context.refuse("the samples lie along the axis of the coordinates");
-    context.need_replicated(0);
-  }
-  context.give(0, sharding);
-}
-
 const PartitionRegistration gather({"Gather"}, gather_rule);
 const PartitionRegistration gather_gradient({"GatherGrad"}, gather_gradient_rule, graph::training_domain);
 const PartitionRegistration elements({"GatherElements", "ScatterElements"}, elements_rule);
-const PartitionRegistration gather_nd({"GatherND"}, gather_nd_rule);
 
 }  // namespace
 }  // namespace ort_train::passes

@@ -1,21 +1,17 @@
 // Products of matrices: the samples may lie along rows, columns, a batch axis, or along the axis that is summed over.
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <string>
 
 #include "base/error.h"
+#include "passes/einsum_subscripts.h"
 #include "passes/partition/rules/support.h"
 
 namespace ort_train::passes {
 namespace {
 
-/// What an axis of an operand means, as a letter: equal letters in both operands are one axis of the product, and
-/// letters that the result lacks are summed over.
-struct Product {
-  std::vector<std::string> operands;
-  std::string result;
-};
+/// Axes of operands and result as letters: every product here is some Einsum.
+using Product = EinsumSubscripts;
 
 /// Where the samples lie: one letter, with one outer and inner.
 struct Letter {
@@ -83,6 +79,12 @@ void matmul_rule(PartitionContext& context) {
   context.give(0, product_rule(context, product));
 }
 
+/// Of a sum over the shards one has the bias: the one that begins with the first sample.
+std::vector<graph::Value*> emit_with_bias_once(Emission& emission) {
+  if (emission.shard.first != 0) emission.inputs.resize(2);
+  return emission.clone();
+}
+
 void gemm_rule(PartitionContext& context) {
   constexpr int bias = 2;
   const bool transposes_left = context.node().integer("transA", 0) != 0;
@@ -94,40 +96,14 @@ void gemm_rule(PartitionContext& context) {
     const std::int64_t axis = result.axis - (2 - static_cast<std::int64_t>(dims.size()));
     const bool has_samples = result.is_sharded() && axis >= 0 &&
                              (context.input(bias).is_sharded() || dims[static_cast<std::size_t>(axis)] != 1);
-    if (result.is_partial()) context.refuse("its bias would be added once for each replica");
     context.need(bias, has_samples ? result.at_axis(axis) : Sharding::replicated());
+    if (result.is_partial()) context.emit_by(emit_with_bias_once);
   }
   context.give(0, result);
 }
 
-Product parse_equation(const PartitionContext& context) {
-  std::string equation = context.node().string("equation", "");
-  equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
-  if (equation.find("...") != std::string::npos) {
-    context.refuse("its equation " + equation + " leaves axes open; name them");
-  }
-  const std::size_t arrow = equation.find("->");
-  const std::string left = equation.substr(0, arrow);
-  Product product{{""}, arrow == std::string::npos ? "" : equation.substr(arrow + 2)};
-  std::map<char, int> times;
-  for (const char letter : left) {
-    if (letter == ',') {
-      product.operands.emplace_back();
-    } else {
-      product.operands.back() += letter;
-      ++times[letter];
-    }
-  }
-  if (arrow == std::string::npos) {
-    for (const auto& [letter, count] : times) {
-      if (count == 1) product.result += letter;
-    }
-  }
-  return product;
-}
-
 void einsum_rule(PartitionContext& context) {
-  const Product product = parse_equation(context);
+  const Product product = einsum_subscripts(context.node());
   for (int i = 0; i < static_cast<int>(product.operands.size()); ++i) {
     const std::string& axes = product.operands[static_cast<std::size_t>(i)];
     if (!context.input(i).is_sharded()) continue;

@@ -59,6 +59,9 @@ std::vector<Value*> emit_mean(Emission& emission) {
 
 void mean_rule(PartitionContext& context) {
   if (reduces_within_samples(context)) return;
+  if (!is_floating_point(context.node().input(0)->dtype())) {
+    context.refuse("a mean of whole numbers over the samples is rounded once, and not on each replica");
+  }
   context.give(0, Sharding::partial());
   context.emit_by(emit_mean);
 }

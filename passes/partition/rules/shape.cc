@@ -202,6 +202,20 @@ void trilu_rule(PartitionContext& context) {
   follow_first_input(context);
 }
 
+/// Ones along a diagonal, which begins elsewhere in a shard.
+void eye_like_rule(PartitionContext& context) {
+  const Sharding input = context.input(0);
+  if (!input.is_sharded()) return follow_first_input(context);
+  if (input.outer != 1) context.refuse("several batches lie one after the other along its axis");
+  context.give(0, input);
+  context.emit_by([input](Emission& emission) {
+    const std::int64_t before = emission.shard.first * input.inner;
+    graph::Attributes attributes = emission.whole.attributes();
+    attributes["k"] = emission.whole.integer("k", 0) + (input.axis == 0 ? before : -before);
+    return emission.clone(std::move(attributes));
+  });
+}
+
 const PartitionRegistration reshape({"Reshape", "Flatten", "Squeeze", "Unsqueeze"}, reshape_rule);
 const PartitionRegistration transpose({"Transpose"}, transpose_rule);
 const PartitionRegistration expand({"Expand"}, expand_rule);
@@ -212,6 +226,7 @@ const PartitionRegistration slice({"Slice"}, slice_rule);
 const PartitionRegistration slice_gradient({"SliceGrad"}, slice_gradient_rule, graph::training_domain);
 const PartitionRegistration pad({"Pad"}, pad_rule);
 const PartitionRegistration pad_gradient({"PadGrad"}, pad_gradient_rule, graph::training_domain);
+const PartitionRegistration eye_like({"EyeLike"}, eye_like_rule);
 const PartitionRegistration trilu({"Trilu"}, trilu_rule);
 
 }  // namespace
