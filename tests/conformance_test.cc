@@ -1,5 +1,6 @@
 // Runs every case of the project's own, and the reference corpus where it lies beside the checkout, through run-case.
-// ORT_TRAIN_CASES=FOLDER puts the cases of that folder in place of both; tests/conformance does that.
+// ORT_TRAIN_CASES=FOLDER puts the cases of that folder in place of both, on ORT_TRAIN_REPLICAS replicas (default: 1);
+// tests/conformance does that.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -52,11 +53,12 @@ Outcome judge_numbers(const ReferenceCase& reference, const std::string& output)
   return {reference.name, Verdict::passed, ""};
 }
 
-Outcome run_case(const std::filesystem::path& folder) {
+Outcome run_case(const std::filesystem::path& folder, int replicas) {
   const ReferenceCase reference = read_reference_case(folder);
   const TemporaryFolder results;
   const std::string output = results / "out.npz";
-  const CommandResult run = run_command({built_program("tests/run-case"), folder.string(), output});
+  const CommandResult run =
+      run_command({built_program("tests/run-case"), folder.string(), output, "--replicas", std::to_string(replicas)});
   if (run.exit_code == 0) return judge_numbers(reference, output);
   const bool is_refusal = run.exit_code == 1 && !run.errors.empty() && !std::filesystem::exists(output);
   if (is_refusal)
@@ -65,7 +67,9 @@ Outcome run_case(const std::filesystem::path& folder) {
           text("exit code ", run.exit_code, ", signal ", run.signal, " ", run.errors)};
 }
 
-std::vector<Outcome> run_cases(const std::filesystem::path& folder) {
+std::vector<Outcome> run_cases(const std::filesystem::path& folder, int replicas) {
+  std::cout << "cases of " << folder.string() << " on " << replicas << (replicas == 1 ? " replica" : " replicas")
+            << std::endl;
   std::vector<std::filesystem::path> folders;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (std::filesystem::exists(entry.path() / "case.yaml")) folders.push_back(entry.path());
@@ -73,7 +77,7 @@ std::vector<Outcome> run_cases(const std::filesystem::path& folder) {
   std::sort(folders.begin(), folders.end());
   std::vector<Outcome> outcomes;
   for (const auto& each : folders) {
-    outcomes.push_back(run_case(each));
+    outcomes.push_back(run_case(each, replicas));
     const Outcome& outcome = outcomes.back();
     std::cout << std::left << std::setw(34) << outcome.name << std::setw(9) << name_of(outcome.verdict)
               << outcome.reason << std::endl;
@@ -100,39 +104,69 @@ void check_no_wrong_number(const std::vector<Outcome>& outcomes) {
   }
 }
 
+int chosen_replicas() {
+  const char* replicas = std::getenv("ORT_TRAIN_REPLICAS");
+  return replicas == nullptr ? 1 : std::stoi(replicas);
+}
+
+bool is_refused_for_its_batch(const Outcome& outcome) {
+  return outcome.verdict == Verdict::refused &&
+         outcome.reason.find(": the batch cannot be divided here: ") != std::string::npos;
+}
+
+/// What one replica does, several do; only a batch that cannot be divided is refused.
+void check_like_one_replica(const std::vector<Outcome>& outcomes, const std::vector<Outcome>& of_one) {
+  REQUIRE(outcomes.size() == of_one.size());
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    CAPTURE(outcomes[i].name);
+    CAPTURE(outcomes[i].reason);
+    CHECK((outcomes[i].verdict == of_one[i].verdict || is_refused_for_its_batch(outcomes[i])));
+  }
+}
+
 const char* chosen_folder() { return std::getenv("ORT_TRAIN_CASES"); }
 
 TEST_CASE("the cases of the chosen folder have no wrong number") {
   if (!chosen_folder()) return;
-  const std::vector<Outcome> outcomes = run_cases(chosen_folder());
+  const std::vector<Outcome> outcomes = run_cases(chosen_folder(), chosen_replicas());
   summarize(outcomes);
   REQUIRE(!outcomes.empty());
   check_no_wrong_number(outcomes);
 }
 
-TEST_CASE("every case of the project's own passes") {
+TEST_CASE("every case of the project's own passes, on any number of replicas") {
   if (chosen_folder()) return;
-  const std::vector<Outcome> outcomes = run_cases("tests/cases");
-  summarize(outcomes);
-  REQUIRE(outcomes.size() >= 12);
-  for (const Outcome& outcome : outcomes) {
-    CAPTURE(outcome.name);
-    CAPTURE(outcome.reason);
-    CHECK(outcome.verdict == Verdict::passed);
+  for (const int replicas : {1, 2, 3}) {
+    CAPTURE(replicas);
+    const std::vector<Outcome> outcomes = run_cases("tests/cases", replicas);
+    summarize(outcomes);
+    REQUIRE(outcomes.size() >= 12);
+    for (const Outcome& outcome : outcomes) {
+      CAPTURE(outcome.name);
+      CAPTURE(outcome.reason);
+      CHECK(outcome.verdict == Verdict::passed);
+    }
   }
 }
 
-TEST_CASE("the reference corpus: at least 74 cases pass and none has a wrong number") {
+TEST_CASE("the reference corpus: at least 75 cases pass, 74 of them on several replicas, and none has a wrong number") {
   if (chosen_folder()) return;
   const std::filesystem::path corpus = "../shared/corpus/cases";
   if (!std::filesystem::exists(corpus)) {
     std::cout << "SKIPPED: the reference corpus is not beside the checkout (../shared/corpus)" << std::endl;
     return;
   }
-  const std::vector<Outcome> outcomes = run_cases(corpus);
-  summarize(outcomes);
-  check_no_wrong_number(outcomes);
-  CHECK(count(outcomes, Verdict::passed) >= 74);
+  const std::vector<Outcome> of_one = run_cases(corpus, 1);
+  summarize(of_one);
+  check_no_wrong_number(of_one);
+  CHECK(count(of_one, Verdict::passed) >= 75);
+  for (const int replicas : {2, 3}) {
+    CAPTURE(replicas);
+    const std::vector<Outcome> outcomes = run_cases(corpus, replicas);
+    summarize(outcomes);
+    check_like_one_replica(outcomes, of_one);
+    CHECK(count(outcomes, Verdict::passed) >= 74);
+  }
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include "passes/partition_batch.h"
 #include "passes/shard_optimizer.h"
 #include "passes/synchronize_batch_normalization.h"
+#include "passes/training_graph.h"
 #include "tests/pass_check.h"
+#include "tests/sharding_support.h"
 
 using namespace ort_train;
 using passes::BatchInputs;
@@ -177,6 +179,37 @@ TEST_CASE("partition-batch refuses what mixes samples, naming the node") {
           "it appends 'w' to the samples");
 }
 
+TEST_CASE("partition-batch refuses what rules cannot divide, with the reason") {
+  const auto refuses = [](const std::string& body, const std::string& sentence) {
+    const std::string refused = refusal(body);
+    CAPTURE(refused);
+    CHECK(refused.find(sentence) != std::string::npos);
+  };
+  refuses("g (int64[4,3] x) => (int64[1,3] y) <int64[1] a = {0}> { y = ReduceMean(x, a) }",
+          "ReduceMean 'y': the batch cannot be divided here: a mean of whole numbers over the samples");
+  refuses(R"(g (float[4,2] x, float rate) => (float[4] v) <float[4] w = {1,2,3,4}, int64[1] axis = {1}> {
+            g = ReduceSum<keepdims = 0>(x, axis)
+            v = ai.ort_train.SgdUpdate(w, g, rate) })",
+          "the parameter 'w' [4] has elements of its own for each sample");
+  refuses(R"(g (float[4,1] x) => (float[6] y) <float[6] w = {1,2,3,4,5,6}> {
+            i = Cast<to = 7>(x)
+            s = Squeeze(x)
+            y = ScatterND(w, i, s) })",
+          "ScatterND 'y': the batch cannot be divided here: the samples put elements into one array");
+}
+
+TEST_CASE("partition-batch keeps the tuples that point at samples of the shard, counted within it") {
+  PartitionBatch pass(four_samples, replica(1, 2));
+  check_pass(pass, R"(g (float[4,3] x) => (float[4,3] y) <int64[3,2] i = {3,0, 0,1, -2,2}, float[3] u = {7,8,9}> {
+      y = ScatterND(x, i, u) })",
+             R"(g (float[2,3] x) => (float[2,3] y)
+    <int64[3,2] i = {3,0,0,1,-2,2}, float[3] u = {7,8,9}, int64[1] "y.constant" = {3}, int64[2] "y.constant.1" = {0,2},
+     int64[2,2] "y.constant.2" = {1,0,0,2}> {
+      ["y.Reshape"] "y.Reshape" = Reshape<allowzero = 1>(u, "y.constant")
+      ["y.Gather"] "y.Gather" = Gather<axis = 0>("y.Reshape", "y.constant.1")
+      y = ScatterND(x, "y.constant.2", "y.Gather") })");
+}
+
 TEST_CASE("synchronize-batch-normalization takes the statistics out") {
   passes::SynchronizeBatchNormalization pass;
   check_pass(pass, R"(g (float[4,2,3] x, float[4,2,3] dy) => (float[4,2,3] y, float[4,2,3] dx, float[2] ds)
@@ -274,4 +307,56 @@ TEST_CASE("collectives are neither merged nor removed on one replica alone") {
       y = Add(a, b) })";
   check_unchanged(duplicates, text);
   check_unchanged(dead_code, text);
+}
+
+TEST_CASE("output_shardings says how outputs hold the samples, and their rows join again") {
+  const auto model = graph::parse_text(with_header(R"(g (float[3,4,2] x) => (float[12,2] y, float[2] mean)
+    <float[1] w = {1}, int64[2] merged = {12,2}, int64[2] axes = {0,1}> {
+      a = Mul(x, w)
+      mean = ReduceMean<keepdims = 0>(a, axes)
+      y = Reshape(a, merged) })"));
+  passes::TrainingSpec spec;
+  spec.batch_axes = {{"x", 1}};
+  const auto shardings = passes::output_shardings(*model, spec, {{"x", {3, 4, 2}}});
+  REQUIRE(shardings.size() == 1);
+  const passes::Sharding y = shardings.at("y");
+  CHECK(y == passes::Sharding::along(0, 3, 1));
+  std::vector<float> numbers(24);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
+  const Tensor whole = Tensor::of({12, 2}, numbers);
+  CHECK(tests::rows_of(whole, y, 4, {1, 2}).to_doubles() ==
+        std::vector<double>{2, 3, 4, 5, 10, 11, 12, 13, 18, 19, 20, 21});
+  for (const std::int64_t replicas : {1, 3, 7}) {
+    std::vector<Tensor> parts;
+    for (std::int64_t rank = 0; rank < replicas; ++rank) {
+      parts.push_back(tests::rows_of(whole, y, 4, shard_of(4, replicas, rank)));
+    }
+    CHECK(tests::joined_rows(parts, y, 4).identical(whole));
+  }
+}
+
+TEST_CASE("kept gradients stand in the order of the file, which is the same on every replica") {
+  std::string parameters, sum = "x";
+  for (int i = 9; i >= 0; --i) {
+    const std::string name = "w" + std::to_string(i);
+    parameters += (parameters.empty() ? "float[1] " : ", float[1] ") + name + " = {1}";
+  }
+  std::string body = "g (float[4,1] x) => (float[4,1] y) <" + parameters + "> {";
+  for (int i = 0; i < 10; ++i) {
+    const std::string next = i == 9 ? "y" : "s" + std::to_string(i);
+    body.append(next).append(" = Mul(").append(sum).append(", w").append(std::to_string(i)).append(") ");
+    sum = next;
+  }
+  const auto model = graph::parse_text(with_header(body + "}"));
+  passes::TrainingSpec spec;
+  spec.losses = {{"mse"}};
+  spec.keep_gradients = true;
+  const auto graph = passes::build_training_graph(*model, spec, {{"x", {4, 1}}}, replica(1, 2));
+  std::vector<std::string> gradients;
+  for (const graph::Value* output : graph->outputs()) {
+    if (output->name().rfind("ort_train.gradient.", 0) == 0) gradients.push_back(output->name());
+  }
+  std::vector<std::string> expected;
+  for (int i = 9; i >= 0; --i) expected.push_back(passes::gradient_output("w" + std::to_string(i)));
+  CHECK(gradients == expected);
 }
