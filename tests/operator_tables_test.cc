@@ -40,8 +40,8 @@ TEST_CASE("every operator can work on a divided batch, or is known not to") {
   auto operators = kernels::registered_kernels();
   const auto differentiable = passes::registered_gradient_rules();
   operators.insert(operators.end(), differentiable.begin(), differentiable.end());
-  for (const auto& [domain, op_type] : operators) {
-    const bool has_rule = passes::find_partition_rule(op_type, domain) != nullptr;
-    CHECK_MESSAGE((has_rule != (reasons.count(op_type) != 0)), op_type);
+  for (const auto& entry : operators) {
+    const bool has_rule = passes::find_partition_rule(entry.second, entry.first) != nullptr;
+    CHECK_MESSAGE((has_rule != (reasons.count(entry.second) != 0)), entry.second);
   }
 }
