@@ -1,0 +1,151 @@
+#include "runtime/training/explanation.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "base/shard.h"
+#include "runtime/collectives/rehearsal_collective.h"
+
+namespace ort_train::training {
+namespace {
+
+constexpr int timed_steps = 3;
+
+/// Floats in [0, 1); class 0 for labels and row 0 for indices.
+Tensor random_elements(const graph::Value& input) {
+  Tensor elements(input.dtype(), input.dims());
+  if (!is_floating_point(input.dtype())) return elements;
+  RandomStream stream(0, RandomPurpose::initialization);
+  std::vector<double> values(static_cast<std::size_t>(elements.size()));
+  for (double& value : values) value = stream.uniform();
+  return Tensor::of(input.dims(), values).cast(input.dtype());
+}
+
+void feed(const graph::Graph& graph, runtime::Executable& executable) {
+  for (const graph::Value* input : graph.inputs()) {
+    Tensor elements = random_elements(*input);
+    if (input->name() == passes::step_input) elements = Tensor::scalar(std::int64_t{1});
+    // Steps that are timed one after the other must not run away.
+    if (input->name() == passes::learning_rate_input) elements = Tensor::scalar(0.0F);
+    executable.set_input(input->name(), elements);
+  }
+}
+
+bool is_wait(const runtime::ProfileEntry& entry) { return entry.op_type.find(" (wait)") != std::string::npos; }
+
+bool is_start(const runtime::ProfileEntry& entry) {
+  return entry.op_type == "AllReduce" || entry.op_type == "ReduceScatter" || entry.op_type == "AllGather";
+}
+
+/// Goes through the instructions with a clock and notes when collectives begin and are waited for. Instructions that
+/// start a collective stand in the order of the operations.
+void put_on_clock(const std::vector<runtime::ProfileEntry>& profile, const std::vector<runtime::Operation>& operations,
+                  Explanation& explanation) {
+  double now = 0;
+  std::map<std::string, std::size_t> by_node;
+  for (const runtime::ProfileEntry& entry : profile) {
+    if (is_wait(entry)) {
+      const auto found = by_node.find(entry.node);
+      if (found != by_node.end()) explanation.collectives[found->second].needed = now;
+      continue;
+    }
+    now += entry.milliseconds / 1000 / static_cast<double>(std::max<std::int64_t>(entry.runs, 1));
+    if (!is_start(entry) || explanation.collectives.size() == operations.size()) continue;
+    by_node[entry.node] = explanation.collectives.size();
+    explanation.collectives.push_back({operations[explanation.collectives.size()], entry.node, now, now});
+  }
+  explanation.compute_seconds = now;
+}
+
+std::size_t bytes_of(const graph::Graph& graph, graph::Role role) {
+  std::size_t bytes = 0;
+  for (const graph::Value* value : graph.initializers()) {
+    if (value->role() == role) bytes += value->initial().bytes();
+  }
+  return bytes;
+}
+
+void count_operands(const graph::Graph& graph, Explanation& explanation) {
+  for (const auto& node : graph.nodes()) {
+    for (const char* kind : {"AllReduce", "ReduceScatter", "AllGather"}) {
+      if (node->is(kind, graph::training_domain)) explanation.operands.push_back(node->inputs().size());
+    }
+  }
+}
+
+std::int64_t global_batch(const graph::Graph& model, const passes::TrainingSpec& spec,
+                          const std::map<std::string, Dims>& input_dims) {
+  const std::string name = model.inputs().front()->name();
+  const auto axis = spec.batch_axes.find(name);
+  return input_dims.at(name).at(axis == spec.batch_axes.end() ? 0 : static_cast<std::size_t>(axis->second));
+}
+
+}  // namespace
+
+Explanation explain(const graph::Graph& model, const passes::TrainingSpec& spec,
+                    const std::map<std::string, Dims>& input_dims, const passes::Replication& replication,
+                    int threads) {
+  if (model.inputs().empty()) fail("the model has no input that samples could be fed to");
+  Explanation explanation;
+  passes::Replication first = replication;
+  first.rank = 0;
+  const auto graph = passes::build_training_graph(model, spec, input_dims, first, &explanation.passes);
+  explanation.replicas = replication.replicas;
+  explanation.global_batch = global_batch(model, spec, input_dims);
+  explanation.replica_batch = shard_of(explanation.global_batch, replication.replicas, 0).rows;
+  explanation.parameter_bytes = bytes_of(*graph, graph::Role::parameter);
+  explanation.slot_bytes = bytes_of(*graph, graph::Role::optimizer_slot);
+  count_operands(*graph, explanation);
+
+  runtime::RehearsalCollective collective(0, replication.replicas);
+  const auto device = runtime::make_cpu_device(threads);
+  runtime::CompileOptions options;
+  options.profile = true;
+  options.collective = &collective;
+  // The first steps touch new memory; their times are thrown away with their executable.
+  const auto state = device->make_state();
+  device->compile(*graph, state, options);
+  const auto executable = device->compile(*graph, state, options);
+  feed(*graph, *executable);
+  for (int step = 0; step < timed_steps; ++step) {
+    collective.forget();
+    executable->run();
+  }
+  explanation.plan = executable->report();
+  put_on_clock(executable->profile(), collective.operations(), explanation);
+  return explanation;
+}
+
+StepPrediction predict_step(const Explanation& explanation, const runtime::Interconnect& interconnect,
+                            runtime::CollectiveAlgorithm algorithm, std::optional<double> compute_seconds) {
+  const double compute = compute_seconds.value_or(explanation.compute_seconds);
+  const double scale = explanation.compute_seconds > 0 ? compute / explanation.compute_seconds : 1;
+  StepPrediction prediction;
+  double network_free = 0, delay = 0;
+  // Where the replica waits, everything behind is late by as much; those that are needed first are waited for first.
+  std::vector<std::pair<double, double>> waits;  // when needed, when done
+  for (const ExplainedCollective& collective : explanation.collectives) {
+    for (auto wait = waits.begin(); wait != waits.end();) {
+      if (wait->first * scale > collective.ready * scale) {
+        ++wait;
+        continue;
+      }
+      delay = std::max(delay, wait->second - wait->first * scale);
+      wait = waits.erase(wait);
+    }
+    const double seconds = runtime::seconds_of(collective.operation, explanation.replicas, interconnect, algorithm);
+    const double begin = std::max(network_free, collective.ready * scale + delay);
+    network_free = begin + seconds;
+    prediction.communication_seconds += seconds;
+    waits.emplace_back(collective.needed, network_free);
+  }
+  for (const auto& [needed, done] : waits) delay = std::max(delay, done - needed * scale);
+  prediction.exposed_seconds = delay;
+  prediction.seconds = compute + delay;
+  prediction.efficiency = prediction.seconds > 0 ? compute / prediction.seconds : 1;
+  return prediction;
+}
+
+}  // namespace ort_train::training
