@@ -3,8 +3,8 @@
 #include <set>
 #include <thread>
 
-#include "runtime/data/array_dataset.h"
 #include "base/shard.h"
+#include "runtime/data/array_dataset.h"
 #include "runtime/data/loader.h"
 #include "tests/data_support.h"
 

@@ -176,7 +176,9 @@ TEST_CASE("contradictions are found before anything runs") {
   CHECK(sentence({{"curves", {"curves.pdf"}}}) == "'curves' is a .png or .svg file, not 'curves.pdf'");
   CHECK(sentence({{"checkpoint_every_steps", {"5"}}}).find("'checkpoint_every_steps' needs 'checkpoint'") == 0);
   CHECK(sentence({{"replicas", {"257"}}}).find("'replicas' is 257; a process runs at most 256") == 0);
-  CHECK(sentence({{"accumulate", {"4"}}, {"global_batch_size", {"3"}}}).find("'global_batch_size' is 3, which is less") == 0);
+  CHECK(
+      sentence({{"accumulate", {"4"}}, {"global_batch_size", {"3"}}}).find("'global_batch_size' is 3, which is less") ==
+      0);
   CHECK(sentence({{"collective_timeout", {"0"}}}) == "'collective_timeout' must be positive");
 }
 
