@@ -186,7 +186,11 @@ TEST_CASE("partition-batch refuses what rules cannot divide, with the reason") {
     CHECK(refused.find(sentence) != std::string::npos);
   };
   refuses("g (int64[4,3] x) => (int64[1,3] y) <int64[1] a = {0}> { y = ReduceMean(x, a) }",
-          "ReduceMean 'y': the batch cannot be divided here: a mean of whole numbers over the samples");
+          "ReduceMean 'y': the batch cannot be divided here: only floating-point numbers are added up over replicas");
+  refuses("g (int64[4,3] x) => (int64 y) { y = ReduceSum<keepdims = 0>(x) }",
+          "ReduceSum 'y': the batch cannot be divided here: only floating-point numbers are added up over replicas");
+  refuses("g (int64[4,3] x) => (int64[2] y) <int64[2,2] i = {3,0, 1,1}> { y = GatherND(x, i) }",
+          "GatherND 'y': the batch cannot be divided here: it takes some samples of the batch");
   refuses(R"(g (float[4,2] x, float rate) => (float[4] v) <float[4] w = {1,2,3,4}, int64[1] axis = {1}> {
             g = ReduceSum<keepdims = 0>(x, axis)
             v = ai.ort_train.SgdUpdate(w, g, rate) })",
@@ -208,6 +212,14 @@ TEST_CASE("partition-batch keeps the tuples that point at samples of the shard, 
       ["y.Reshape"] "y.Reshape" = Reshape<allowzero = 1>(u, "y.constant")
       ["y.Gather"] "y.Gather" = Gather<axis = 0>("y.Reshape", "y.constant.1")
       y = ScatterND(x, "y.constant.2", "y.Gather") })");
+}
+
+TEST_CASE("partition-batch resizes to the samples of the shard, whichever axes the sizes are for") {
+  PartitionBatch pass(four_samples, replica(1, 2));
+  check_pass(pass, R"(g (float[4,1,3] x) => (float[4,1,6] y) <int64[2] sizes = {6,4}> {
+      y = Resize<axes = [2,0], mode = "nearest">(x, "", "", sizes) })",
+             R"(g (float[2,1,3] x) => (float[2,1,6] y) <int64[2] sizes = {6,4}, int64[2] "y.constant" = {6,2}> {
+      y = Resize<axes = [2,0], mode = "nearest">(x, "", "", "y.constant") })");
 }
 
 TEST_CASE("synchronize-batch-normalization takes the statistics out") {

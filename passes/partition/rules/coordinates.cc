@@ -123,10 +123,6 @@ Emitter gather_from_shard(const Tuples& tuples, const Sharding& data) {
   };
 }
 
-bool can_be_summed(DataType dtype) {
-  return is_floating_point(dtype) || dtype == DataType::int64 || dtype == DataType::int32;
-}
-
 void gather_by_samples(PartitionContext& context, const Sharding& indices, std::int64_t batch_axes) {
   if (indices.axis == static_cast<std::int64_t>(context.input_dims(1).size()) - 1) {
     context.refuse("the samples lie along the axis of the coordinates");
@@ -155,7 +151,7 @@ void gather_nd_rule(PartitionContext& context) {
     context.give(0, data.at_axis(*along));
     return context.emit_by(with_tuples_of_shard(tuples, data, *along));
   }
-  if (!can_be_summed(context.node().input(0)->dtype())) context.refuse("it takes some samples of the batch");
+  if (!is_floating_point(context.node().input(0)->dtype())) context.refuse("it takes some samples of the batch");
   context.give(0, Sharding::partial());
   context.emit_by(gather_from_shard(tuples, data));
 }

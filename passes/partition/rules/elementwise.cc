@@ -55,8 +55,6 @@ void additive_rule(PartitionContext& context) {
 /// A product of a sum over the replicas with something that all of them have is such a sum again.
 void scaling_rule(PartitionContext& context) {
   const bool left = context.input(0).is_partial() && context.input(1).is_replicated();
-  const bool integer_division = context.node().is("Div") && !is_floating_point(context.node().input(0)->dtype());
-  if (integer_division) return elementwise_rule(context);
   const bool right = context.input(1).is_partial() && context.input(0).is_replicated() && context.node().is("Mul");
   if (left || right) return context.give_all(Sharding::partial());
   elementwise_rule(context);

@@ -43,9 +43,16 @@ bool reduces_within_samples(PartitionContext& context) {
   return true;
 }
 
+void give_sum(PartitionContext& context) {
+  if (!is_floating_point(context.node().output()->dtype())) {
+    context.refuse("only floating-point numbers are added up over replicas");
+  }
+  context.give(0, Sharding::partial());
+}
+
 void sum_rule(PartitionContext& context) {
   if (context.node().is("ReduceSum") && context.input(0).is_partial()) return context.give_all(Sharding::partial());
-  if (!reduces_within_samples(context)) context.give(0, Sharding::partial());
+  if (!reduces_within_samples(context)) give_sum(context);
 }
 
 /// The mean over all samples is the sum over those of the shard by the number of all.
@@ -59,10 +66,7 @@ std::vector<Value*> emit_mean(Emission& emission) {
 
 void mean_rule(PartitionContext& context) {
   if (reduces_within_samples(context)) return;
-  if (!is_floating_point(context.node().input(0)->dtype())) {
-    context.refuse("a mean of whole numbers over the samples is rounded once, and not on each replica");
-  }
-  context.give(0, Sharding::partial());
+  give_sum(context);
   context.emit_by(emit_mean);
 }
 
