@@ -101,6 +101,7 @@ TEST_CASE("bytes, collectives and reductions are those of real replicas") {
 
       auto collectives = runtime::make_collectives({1, 0, replicas});
       std::vector<std::thread> threads;
+      threads.reserve(static_cast<std::size_t>(replicas));
       std::vector<runtime::PlanReport> plans(static_cast<std::size_t>(replicas));
       std::vector<std::string> errors(static_cast<std::size_t>(replicas));
       for (int rank = 0; rank < replicas; ++rank) {

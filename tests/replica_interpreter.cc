@@ -113,9 +113,11 @@ void check_alike(const graph::Node& a, const graph::Node& b) {
 std::vector<std::map<std::string, Tensor>> interpret_replicas(const std::vector<std::unique_ptr<graph::Graph>>& graphs,
                                                               const std::vector<std::map<std::string, Tensor>>& feeds) {
   std::vector<Replica> replicas;
+  replicas.reserve(graphs.size());
   for (std::size_t rank = 0; rank < graphs.size(); ++rank) replicas.emplace_back(*graphs[rank], feeds.at(rank));
   while (true) {
     std::vector<const graph::Node*> nodes;
+    nodes.reserve(replicas.size());
     for (Replica& replica : replicas) nodes.push_back(replica.advance());
     if (nodes.front() == nullptr) break;
     std::vector<std::vector<Tensor>> operands;
@@ -128,6 +130,7 @@ std::vector<std::map<std::string, Tensor>> interpret_replicas(const std::vector<
       std::vector<Tensor> results;
       for (std::size_t i = 0; i < nodes[rank]->outputs().size(); ++i) {
         std::vector<Tensor> each;
+        each.reserve(operands.size());
         for (const auto& of_replica : operands) each.push_back(of_replica.at(i));
         results.push_back(result_of(*nodes[rank], i, rank, each));
       }
@@ -135,6 +138,7 @@ std::vector<std::map<std::string, Tensor>> interpret_replicas(const std::vector<
     }
   }
   std::vector<std::map<std::string, Tensor>> results;
+  results.reserve(replicas.size());
   for (const Replica& replica : replicas) results.push_back(replica.results());
   return results;
 }
