@@ -1,10 +1,9 @@
 #include "passes/shard_optimizer.h"
 
-#include <cstring>
 #include <limits>
 #include <vector>
 
-#include "base/error.h"
+#include "base/flat_part.h"
 #include "graph/builder.h"
 #include "graph/shape_inference.h"
 
@@ -26,18 +25,6 @@ bool is_update(const Node& node) {
   return node.is("SgdUpdate", training_domain) || node.is("AdamUpdate", training_domain);
 }
 
-/// Part `index` of a tensor's elements, filled up with zeros.
-Tensor part_of(const Tensor& whole, std::int64_t parts, std::int64_t index) {
-  const std::int64_t each = (whole.size() + parts - 1) / parts;
-  const std::int64_t first = std::min(index * each, whole.size());
-  const std::int64_t count = std::min(each, whole.size() - first);
-  Tensor part(whole.dtype(), {each});
-  const std::size_t element = size_of(whole.dtype());
-  std::memcpy(part.raw(), whole.raw() + static_cast<std::size_t>(first) * element,
-              static_cast<std::size_t>(count) * element);
-  return part;
-}
-
 class Sharder {
  public:
   Sharder(Graph& graph, std::int64_t replicas, std::int64_t rank) : graph_(graph), replicas_(replicas), rank_(rank) {}
@@ -51,12 +38,16 @@ class Sharder {
     for (int i = gradient_input + 1; i < static_cast<int>(update.inputs().size()); ++i) {
       Value* slot = update.input(i);
       if (slot == nullptr || slot->role() != Role::optimizer_slot) continue;
-      const Tensor part = part_of(slot->initial(), replicas_, rank_);
+      const Tensor part = ort_train::flat_part(slot->initial(), replicas_, rank_);
       slot->set_type(graph::Type(part.dtype(), part.dims()));
       slot->set_initial(part);
     }
     graph::infer_types(update);
     gather(update, dims);
+  }
+
+  void remove_replaced_reductions() {
+    for (Node* reduction : reductions_) graph_.remove(reduction);
   }
 
  private:
@@ -87,12 +78,8 @@ class Sharder {
                                   {"ready", std::numeric_limits<std::int64_t>::max() - 1}},
                                  name, behind(update));
     graph::infer_types(*node);
-    replace_other_uses(next, node);
-  }
-
-  void replace_other_uses(Value* part, Node* node) {
-    graph_.replace_uses(part, node->output());
-    node->set_input(0, part);
+    graph_.replace_uses(next, node->output());
+    node->set_input(0, next);
   }
 
   Node* behind(const Node& update) const {
@@ -104,12 +91,6 @@ class Sharder {
     return nullptr;
   }
 
- public:
-  void remove_replaced_reductions() {
-    for (Node* reduction : reductions_) graph_.remove(reduction);
-  }
-
- private:
   Graph& graph_;
   std::int64_t replicas_, rank_;
   std::vector<Node*> reductions_;

@@ -9,6 +9,7 @@
 #include "graph/builder.h"
 #include "kernels/kernel.h"
 #include "passes/training_graph.h"
+#include "tests/difference.h"
 #include "tests/replica_interpreter.h"
 #include "tests/sharding_support.h"
 
@@ -155,16 +156,6 @@ std::vector<std::vector<Arrays>> train_replicas(const Run& run, const Replicatio
   return results;
 }
 
-double difference(const Tensor& a, const Tensor& b) {
-  if (a.dims() != b.dims()) return INFINITY;
-  const std::vector<double> left = a.to_doubles(), right = b.to_doubles();
-  double largest = 0;
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    largest = std::max(largest, std::abs(left[i] - right[i]) / std::max(1.0, std::abs(left[i])));
-  }
-  return largest;
-}
-
 /// Slots of a sharded optimizer have other extents; what they hold shows in the parameters of the next step.
 bool is_slot(const std::string& name) {
   return name.rfind("ort_train.m", 0) == 0 && name.rfind("ort_train.metric", 0) != 0;
@@ -182,7 +173,7 @@ void compare(const Run& run, const Replication& division, const std::vector<Arra
         if (division.shard_optimizer && is_slot(entry.first)) continue;
         const auto found = results[step][rank].find(entry.first);
         REQUIRE_MESSAGE((found != results[step][rank].end()), entry.first);
-        CHECK_MESSAGE((difference(entry.second, found->second) < bound),
+        CHECK_MESSAGE((tests::largest_difference(entry.second, found->second) < bound),
                       entry.first << " in step " << step + 1 << " on replica " << rank);
       }
     }

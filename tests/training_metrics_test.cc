@@ -30,7 +30,7 @@ Evaluation evaluate_identity(TrainingConfig config, const Tensor& x, const Tenso
   Task task(config, graph::parse_text(identity_model), {arrays(x, y), nullptr});
   Program program(task.model(), task.spec(), task.sample_dims(), runtime::make_cpu_device(1));
   const auto loader = task.evaluation_loader(task.splits().training);
-  return *evaluate(program, *loader);
+  return evaluate(program, *loader);
 }
 
 passes::MetricSpec metric(const std::string& type) {

@@ -9,6 +9,7 @@
 #include "runtime/data/array_dataset.h"
 #include "runtime/training/trainer.h"
 #include "tests/command.h"
+#include "tests/difference.h"
 #include "tests/small_task.h"
 
 namespace ort_train::training {
@@ -27,16 +28,6 @@ std::map<std::string, Tensor> state_of(Trainer& trainer) {
   std::map<std::string, Tensor> state;
   for (const std::string& name : trainer.program().state().names()) state[name] = trainer.program().state().get(name);
   return state;
-}
-
-double difference(const Tensor& a, const Tensor& b) {
-  if (a.dims() != b.dims()) return INFINITY;
-  const std::vector<double> left = a.to_doubles(), right = b.to_doubles();
-  double largest = 0;
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    largest = std::max(largest, std::abs(left[i] - right[i]) / std::max(1.0, std::abs(left[i])));
-  }
-  return largest;
 }
 
 /// Everything about a run, drawn from one number.
@@ -155,7 +146,7 @@ void check_close(Trainer& expected, Trainer& actual, double tolerance) {
     const bool is_slot = expected.program().state().role(entry.first) == Role::optimizer_slot;
     if (is_slot && actual.config().shard_optimizer) continue;
     REQUIRE_MESSAGE((right.count(entry.first) == 1), entry.first);
-    CHECK_MESSAGE((difference(entry.second, right.at(entry.first)) < tolerance), entry.first);
+    CHECK_MESSAGE((tests::largest_difference(entry.second, right.at(entry.first)) < tolerance), entry.first);
   }
   for (const std::string column : {"loss", "val_loss"}) {
     if (actual.task().splits().validation == nullptr && column == "val_loss") continue;
@@ -377,6 +368,8 @@ TEST_CASE("samples along another axis than the first one") {
   const std::vector<double> learned = state_of(*one).at("w").to_doubles();
   CHECK(learned[0] == doctest::Approx(2).epsilon(1e-3));
   CHECK(learned[1] == doctest::Approx(0).epsilon(1e-3));
+  const auto loader = one->task().evaluation_loader(one->task().splits().training);
+  CHECK(evaluate(one->program(), *loader, one->task().sample_blocks()).loss < 1e-5);
   config.replicas = 4;
   check_close(*one, *trained(config, model(), splits()), bound);
   config.batch_axis = {{"", 0}};

@@ -92,9 +92,9 @@ class OptionFormatter : public CLI::Formatter {
 bool is_for(const std::string& command, const training::OptionInfo& option) {
   static const std::map<std::string, std::set<std::string>> known = {
       {"evaluate",
-       {"data", "validation", "validation_split", "batch_size", "loss", "metrics", "preprocessing", "resume",
-        "threads"}},
-      {"predict", {"data", "batch_size", "preprocessing", "resume", "threads", "output"}}};
+       {"data", "validation", "validation_split", "batch_size", "loss", "metrics", "preprocessing", "batch_axis",
+        "resume", "threads"}},
+      {"predict", {"data", "batch_size", "preprocessing", "batch_axis", "resume", "threads", "output"}}};
   const auto found = known.find(command);
   return found == known.end() || found->second.count(option.name) != 0;
 }

@@ -1,9 +1,7 @@
-#include <omp.h>
-#include <sched.h>
-
 #include <algorithm>
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include "runtime/cores.h"
 #include "runtime/cpu/executable.h"
 #include "runtime/cpu/state.h"
 #include "runtime/executable.h"
@@ -11,13 +9,6 @@
 namespace ort_train::runtime {
 
 namespace {
-
-// Cores that the process may use; a container or `taskset` may have taken some away.
-int usable_cores() {
-  cpu_set_t cores;
-  if (sched_getaffinity(0, sizeof cores, &cores) == 0) return std::max(1, CPU_COUNT(&cores));
-  return std::max(1, omp_get_num_procs());
-}
 
 // The layout that convolutions of oneDNN use on this processor.
 std::int64_t preferred_channel_block() {

@@ -10,10 +10,6 @@
 namespace ort_train::training {
 namespace {
 
-void feed(CompiledGraph& compiled, const data::Batch& batch) {
-  for (const data::Batch::Array& array : batch.arrays) compiled.set_input(array.name, array.values);
-}
-
 data::DatasetPointer samples_of(const data::Splits& splits) {
   return splits.validation != nullptr ? splits.validation : splits.training;
 }
@@ -62,15 +58,14 @@ class Stack {
 
 }  // namespace
 
-std::optional<Evaluation> evaluate(Program& program, data::Loader& loader, const std::atomic<bool>* stop) {
+Evaluation evaluate(Program& program, data::Loader& loader, const std::map<std::string, std::int64_t>& sample_blocks) {
   Totals totals(program.spec());
   loader.start(0);
   while (const data::Batch* batch = loader.next()) {
     CompiledGraph& compiled = program.evaluation(batch->rows());
-    feed(compiled, *batch);
+    compiled.feed(*batch, sample_blocks);
     compiled.executable().run();
     totals.add(compiled.executable());
-    if (stop != nullptr && *stop) return std::nullopt;
   }
   return Evaluation{totals.loss(), totals.metrics()};
 }
@@ -82,11 +77,15 @@ EvaluationReport evaluate(const TrainingConfig& config) {
                   runtime::make_cpu_device(static_cast<int>(config.threads)));
   const data::DatasetPointer samples = samples_of(task.splits());
   const auto loader = task.evaluation_loader(samples);
-  return {*evaluate(program, *loader), task.metric_names(), samples->size(), task.notes()};
+  return {evaluate(program, *loader, task.sample_blocks()), task.metric_names(), samples->size(), task.notes()};
 }
 
 std::map<std::string, Tensor> predict(const TrainingConfig& config) {
   Task task(config, Task::Labels::not_needed);
+  if (!task.spec().batch_axes.empty()) {
+    fail_usage("predict writes outputs sample by sample, which needs samples along axis 0; those of '",
+               task.spec().batch_axes.begin()->first, "' lie along axis ", task.spec().batch_axes.begin()->second);
+  }
   take_statistics(task, config);
   Program program(task.model(), task.spec(), task.sample_dims(),
                   runtime::make_cpu_device(static_cast<int>(config.threads)));
@@ -95,7 +94,7 @@ std::map<std::string, Tensor> predict(const TrainingConfig& config) {
   loader->start(0);
   while (const data::Batch* batch = loader->next()) {
     CompiledGraph& compiled = program.evaluation(batch->rows());
-    feed(compiled, *batch);
+    compiled.feed(*batch, task.sample_blocks());
     compiled.executable().run();
     for (const graph::Value* output : task.model().outputs()) {
       stacks[output->name()].add(compiled.executable().output(output->name()));

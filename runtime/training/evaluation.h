@@ -1,8 +1,6 @@
 #pragma once
 
-#include <atomic>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +16,9 @@ struct Evaluation {
   std::vector<double> metrics;
 };
 
-/// Loss and metrics over all samples of the loader, in inference form. Nothing when `stop` became true on the way.
-std::optional<Evaluation> evaluate(Program& program, data::Loader& loader, const std::atomic<bool>* stop = nullptr);
+/// Loss and metrics over all samples of the loader, in inference form. `sample_blocks` is that of the task.
+Evaluation evaluate(Program& program, data::Loader& loader,
+                    const std::map<std::string, std::int64_t>& sample_blocks = {});
 
 /// Loss and metrics of a model file over the validation samples of the data, or over all samples where there are none.
 /// Means and deviations of preprocessing are those of the checkpoint `config.resume`, or those of the training samples;

@@ -1,20 +1,15 @@
 #include "runtime/training/machine.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
+
+#include "runtime/cores.h"
 
 namespace ort_train::training {
 namespace {
 
 std::int64_t cores_of_machine() { return std::max(1U, std::thread::hardware_concurrency()); }
-
-std::int64_t usable_cores() {
-  cpu_set_t cores;
-  return sched_getaffinity(0, sizeof cores, &cores) == 0 ? std::max(1, CPU_COUNT(&cores)) : cores_of_machine();
-}
 
 /// What the launcher says of the processes that share this machine.
 std::int64_t processes_of_machine() {
@@ -29,7 +24,7 @@ std::int64_t processes_of_machine() {
 int threads_of_replica(const TrainingConfig& config) {
   std::int64_t cores = config.threads;
   if (cores == 0) {
-    cores = usable_cores();
+    cores = runtime::usable_cores();
     // A launcher may have bound each process to cores of its own; where it has not, they share.
     if (config.processes > 1 && cores == cores_of_machine())
       cores /= std::min<std::int64_t>(processes_of_machine(), cores);

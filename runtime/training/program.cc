@@ -39,6 +39,13 @@ void CompiledGraph::set_input(const std::string& name, const Tensor& elements, s
   executable_->set_input(name, reshape ? elements.reshaped(dims) : elements);
 }
 
+void CompiledGraph::feed(const data::Batch& batch, const std::map<std::string, std::int64_t>& sample_blocks) {
+  for (const data::Batch::Array& array : batch.arrays) {
+    const auto blocks = sample_blocks.find(array.name);
+    set_input(array.name, array.values, blocks == sample_blocks.end() ? 1 : blocks->second);
+  }
+}
+
 Program::Program(const graph::Graph& model, passes::TrainingSpec spec, std::map<std::string, Dims> sample_dims,
                  std::unique_ptr<runtime::Device> device, const Options& options)
     : model_(model),

@@ -11,6 +11,7 @@
 #include "passes/replication.h"
 #include "passes/training_graph.h"
 #include "runtime/collectives/collective.h"
+#include "runtime/data/loader.h"
 #include "runtime/executable.h"
 
 namespace ort_train::training {
@@ -24,6 +25,8 @@ class CompiledGraph {
   /// Does nothing when the graph does not read `name`. An array of equal size but other extents is taken as it lies;
   /// with `blocks` other than 1 it is [samples, blocks, rest] and is put as [blocks, samples, rest].
   void set_input(const std::string& name, const Tensor& elements, std::int64_t blocks = 1);
+  /// All arrays of a batch; `sample_blocks` names those with other blocks than 1.
+  void feed(const data::Batch& batch, const std::map<std::string, std::int64_t>& sample_blocks);
   runtime::Executable& executable() const { return *executable_; }
   const runtime::PlanReport& report() const { return executable_->report(); }
 

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "base/error.h"
+#include "base/flat_part.h"
 #include "base/shard.h"
 #include "runtime/collectives/group.h"
 #include "runtime/training/machine.h"
@@ -36,17 +37,6 @@ std::string sentence_of(const std::exception_ptr& error) {
   }
 }
 
-/// Part `index` of the elements in row-major order, filled up with zeros.
-Tensor flat_part(const Tensor& whole, std::int64_t parts, std::int64_t index) {
-  const std::int64_t each = (whole.size() + parts - 1) / parts;
-  const std::int64_t first = std::min(index * each, whole.size());
-  const std::size_t element = size_of(whole.dtype());
-  Tensor part(whole.dtype(), {each});
-  std::memcpy(part.raw(), whole.raw() + static_cast<std::size_t>(first) * element,
-              static_cast<std::size_t>(std::min(each, whole.size() - first)) * element);
-  return part;
-}
-
 /// The extents of the parameter that a slot "ort_train.<slot>.<parameter>" belongs to.
 Dims dims_of_parameter(const std::string& slot, const runtime::State& state) {
   for (const std::string& name : state.names()) {
@@ -58,14 +48,17 @@ Dims dims_of_parameter(const std::string& slot, const runtime::State& state) {
   fail("the state '", slot, "' belongs to no parameter");
 }
 
+/// The replica has only its part of this state.
+bool keeps_part(const Replica& replica, const std::string& name) {
+  return replica.replication.shard_optimizer && replica.replication.replicas > 1 &&
+         replica.program->state().role(name) == graph::Role::optimizer_slot;
+}
+
 }  // namespace
 
 void Replica::feed(CompiledGraph& compiled, const data::Batch& batch,
                    const std::map<std::string, std::int64_t>& sample_blocks) const {
-  for (const data::Batch::Array& array : batch.arrays) {
-    const auto blocks = sample_blocks.find(array.name);
-    compiled.set_input(array.name, array.values, blocks == sample_blocks.end() ? 1 : blocks->second);
-  }
+  compiled.feed(batch, sample_blocks);
   const Shard shard = shard_of(batch.global_size, replication.replicas, replication.rank);
   compiled.set_input(passes::first_sample_input, Tensor::scalar(shard.first));
 }
@@ -178,9 +171,7 @@ std::map<std::string, Tensor> Replicas::whole_state() {
     for (const std::string& name : state.names()) {
       if (state.role(name) == graph::Role::constant) continue;
       Tensor elements = state.get(name);
-      const bool is_part = state.role(name) == graph::Role::optimizer_slot && replica.replication.shard_optimizer &&
-                           replica.replication.replicas > 1;
-      if (is_part) {
+      if (keeps_part(replica, name)) {
         const Dims dims = dims_of_parameter(name, state);
         Tensor parts(elements.dtype(), {elements.size() * replica.replication.replicas});
         replica.collective->wait(replica.collective->all_gather(elements.dtype(), elements.raw(), parts.raw(),
@@ -203,10 +194,9 @@ void Replicas::set_whole_state(const std::map<std::string, Tensor>& whole, const
         if (state.role(name) == graph::Role::constant) continue;
         fail(origin, " lacks '", name, "'; resume with the same optimizer and trainable parameters");
       }
-      const bool is_part = state.role(name) == graph::Role::optimizer_slot && replica.replication.shard_optimizer &&
-                           replica.replication.replicas > 1;
-      state.set(name, is_part ? flat_part(found->second, replica.replication.replicas, replica.replication.rank)
-                              : found->second);
+      state.set(name, keeps_part(replica, name)
+                          ? flat_part(found->second, replica.replication.replicas, replica.replication.rank)
+                          : found->second);
     }
   });
 }

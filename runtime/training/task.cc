@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "graph/onnx_io.h"
 #include "passes/attach_losses.h"
+#include "passes/partition/analysis.h"
 #include "runtime/data/field_binding.h"
 #include "runtime/data/open_dataset.h"
 #include "runtime/data/sample_shape.h"
@@ -176,21 +177,20 @@ std::int64_t class_count(const graph::Graph& evaluation, const passes::TrainingS
 
 /// How the labels hold the samples. A model that no batch can be divided in still trains on one replica, where the
 /// first axis of the output must count samples.
-std::map<std::string, passes::Sharding> label_shardings(const graph::Graph& model, const passes::TrainingSpec& spec,
-                                                        const std::map<std::string, Dims>& batch_dims,
-                                                        const graph::Graph& evaluation,
-                                                        const std::vector<std::string>& labels, std::int64_t samples) {
+std::map<std::string, passes::Sharding> label_shardings(const graph::Graph& evaluation,
+                                                        const passes::BatchInputs& batch,
+                                                        const std::vector<std::string>& labels) {
   try {
-    return passes::input_shardings(model, spec, batch_dims);
+    return passes::input_shardings(evaluation, batch);
   } catch (const Error&) {
     std::map<std::string, passes::Sharding> result;
     for (const std::string& label : labels) {
       const Dims dims = evaluation.at(label)->dims();
-      if (dims.empty() || dims[0] % samples != 0) {
-        fail("the label '", label, "' has the shape ", to_string(dims), " for a batch of ", samples,
+      if (dims.empty() || dims[0] % batch.samples != 0) {
+        fail("the label '", label, "' has the shape ", to_string(dims), " for a batch of ", batch.samples,
              "; the first axis of the output that it belongs to must count samples");
       }
-      result[label] = passes::Sharding::along(0, 1, dims[0] / samples);
+      result[label] = passes::Sharding::along(0, 1, dims[0] / batch.samples);
     }
     return result;
   }
@@ -318,7 +318,10 @@ void Task::make_label_slots() {
     if (model_->find(input->name()) == nullptr) names.push_back(input->name());
   }
   check_names(config_.data.labels, names, "labels");
-  const auto shardings = label_shardings(*model_, spec_, batch_dims(), *evaluation, names, global_batch(config_));
+  passes::BatchInputs batch{global_batch(config_), {}};
+  for (const graph::Value* input : model_->inputs()) batch.axes[input->name()] = 0;
+  for (const auto& [input, axis] : spec_.batch_axes) batch.axes[input] = axis;
+  const auto shardings = label_shardings(*evaluation, batch, names);
   for (const std::string& name : names) {
     data::LabelSlot slot;
     slot.name = name;
