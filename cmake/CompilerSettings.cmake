@@ -14,6 +14,12 @@ endif()
 # g++ 12 sees overlapping copies in std::string where there are none (its bug 105651): -Wno-restrict.
 add_compile_options(-Wall -Wextra -Wno-restrict -fno-math-errno -fno-trapping-math)
 
+# Line numbers are all that a sanitizer's report needs, and -O1 compiles fastest.
+if(ORT_TRAIN_SANITIZE)
+  add_compile_options(-fsanitize=${ORT_TRAIN_SANITIZE} -fno-omit-frame-pointer -O1 -g1)
+  add_link_options(-fsanitize=${ORT_TRAIN_SANITIZE})
+endif()
+
 # A program need not be linked again when only the inside of the shared library changed.
 set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
 

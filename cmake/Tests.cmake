@@ -69,5 +69,14 @@ if(ORT_TRAIN_MPI_FOUND)
 endif()
 add_script_test(collectives_processes "${CMAKE_SOURCE_DIR}/tests/processes/collectives" "${CMAKE_BINARY_DIR}")
 add_script_test(training_processes "${CMAKE_SOURCE_DIR}/tests/processes/training" "${CMAKE_BINARY_DIR}")
-add_script_test(thread_sanitizer "${CMAKE_SOURCE_DIR}/tests/thread_sanitizer" "${CMAKE_BINARY_DIR}"
-                "${CMAKE_CXX_COMPILER}")
+
+# It builds the library once more, so it has the cores for itself.
+add_script_test(thread_sanitizer "${CMAKE_SOURCE_DIR}/tests/sanitizer/threads" "${CMAKE_BINARY_DIR}"
+                "${CMAKE_CXX_COMPILER}" "${ORT_TRAIN_DEPENDENCIES}")
+set_tests_properties(thread_sanitizer PROPERTIES TIMEOUT 1200 PROCESSORS 2)
+if(ORT_TRAIN_SANITIZE STREQUAL "thread")
+  add_executable(deliberate_race EXCLUDE_FROM_ALL tests/sanitizer/deliberate_race.cc)
+  target_include_directories(deliberate_race PRIVATE "${CMAKE_SOURCE_DIR}")
+  target_link_libraries(deliberate_race PRIVATE Threads::Threads)
+  set_target_properties(deliberate_race PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+endif()
