@@ -5,7 +5,7 @@
 
 /// On a function that holds a hot loop: the compiler makes one copy for each instruction set level, and the program
 /// takes the best one that the processor has. Loops must not be inside an OpenMP region of the same function.
-/// With ThreadSanitizer there is one copy: GCC instruments the code that chooses, and that runs before the sanitizer can.
+/// With ThreadSanitizer there is one copy: GCC instruments the code that chooses, and that runs too early for it.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define ORT_TRAIN_VECTORIZED __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
