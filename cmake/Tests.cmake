@@ -72,7 +72,7 @@ add_script_test(training_processes "${CMAKE_SOURCE_DIR}/tests/processes/training
 
 # It builds the library once more, so it has the cores for itself.
 add_script_test(thread_sanitizer "${CMAKE_SOURCE_DIR}/tests/sanitizer/threads" "${CMAKE_BINARY_DIR}"
-                "${CMAKE_CXX_COMPILER}" "${ORT_TRAIN_DEPENDENCIES}")
+                "${CMAKE_CXX_COMPILER}" ${ORT_TRAIN_DEPENDENCIES})
 set_tests_properties(thread_sanitizer PROPERTIES TIMEOUT 1200 PROCESSORS 2)
 if(ORT_TRAIN_SANITIZE STREQUAL "thread")
   add_executable(deliberate_race EXCLUDE_FROM_ALL tests/sanitizer/deliberate_race.cc)
