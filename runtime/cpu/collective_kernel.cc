@@ -36,6 +36,6 @@ void CollectiveKernel::drain() noexcept {
   }
 }
 
-std::unique_ptr<Kernel> make_wait(CollectiveKernel& kernel) { return std::make_unique<WaitKernel>(kernel); }
+std::unique_ptr<Kernel> CollectiveKernel::make_wait() { return std::make_unique<WaitKernel>(*this); }
 
 }  // namespace ort_train::runtime::cpu

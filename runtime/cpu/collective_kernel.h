@@ -15,8 +15,6 @@ class CollectiveKernel : public Kernel {
  public:
   explicit CollectiveKernel(Collective& collective) : collective_(collective) { name = "collective"; }
 
-  /// Outputs that are not done before `wait`.
-  std::vector<int> awaited;
   /// What a run adds to Collective::Statistics::bytes_reduced.
   std::size_t reduced_bytes = 0;
   /// Memory that it needs to join its operands and to take their parts apart.
@@ -24,6 +22,8 @@ class CollectiveKernel : public Kernel {
 
   void bind(const Pointers& pointers) override { pointers_ = pointers; }
   void run() final;
+  /// The kernel must outlive it.
+  std::unique_ptr<Kernel> make_wait() override;
   /// Returns when the outputs hold their elements; at once when nothing was started. Throws what the collective throws.
   void wait();
   /// The same after an error: whatever was started has ended when it returns, and the outputs hold anything.
@@ -44,8 +44,5 @@ class CollectiveKernel : public Kernel {
   bool started_ = false;
   Ticket ticket_ = 0;
 };
-
-/// Waits for `kernel`, which must outlive it.
-std::unique_ptr<Kernel> make_wait(CollectiveKernel& kernel);
 
 }  // namespace ort_train::runtime::cpu

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstring>
 
+#include "runtime/cpu/backend.h"
 #include "runtime/cpu/reorder.h"
-#include "runtime/cpu/waits.h"
+#include "runtime/planning/selection.h"
+#include "runtime/planning/waits.h"
 
 namespace ort_train::runtime::cpu {
 
@@ -28,17 +30,17 @@ CpuExecutable::CpuExecutable(const graph::Graph& graph, std::shared_ptr<CpuState
   context_.winograd = options_.winograd;
   context_.collective = options_.collective;
   omp_set_num_threads(context_.threads);
-  program_ = select_kernels(*graph_, *state_, context_, options_.plain_kernels);
-  insert_waits(program_);
+  program_ = planning::select_kernels<Backend>(*graph_, *state_, context_, options_.plain_kernels);
+  planning::insert_waits(program_);
   find_collectives();
   add_new_states();
-  placement_ = place(program_, *state_, context_, report_);
+  placement_ = planning::place<Backend>(program_, *state_, context_, report_);
   bind();
   fill_report();
 }
 
 void CpuExecutable::add_new_states() {
-  for (const NewState& added : program_.new_states) {
+  for (const planning::NewState<Format>& added : program_.new_states) {
     state_->add(added.value->name(), added.value->role(), added.format, added.value->initial());
   }
 }
@@ -55,15 +57,12 @@ void CpuExecutable::find_collectives() {
 }
 
 void CpuExecutable::bind() {
-  const auto address = [&](int array) {
-    return array < 0 ? nullptr : placement_.addresses[static_cast<std::size_t>(array)];
-  };
   for (std::size_t i = 0; i < program_.instructions.size(); ++i) {
     Instruction& instruction = program_.instructions[i];
     if (instruction.is_view_only()) continue;
     Pointers pointers;
-    for (const int input : instruction.inputs) pointers.inputs.push_back(address(input));
-    for (const int output : instruction.outputs) pointers.outputs.push_back(address(output));
+    for (const int input : instruction.inputs) pointers.inputs.push_back(placement_.address(input));
+    for (const int output : instruction.outputs) pointers.outputs.push_back(placement_.address(output));
     pointers.scratchpad = placement_.scratchpad.get();
     instruction.kernel->bind(pointers);
     steps_.push_back(i);

@@ -5,12 +5,15 @@
 #include <vector>
 
 #include "runtime/cpu/collective_kernel.h"
-#include "runtime/cpu/placement.h"
-#include "runtime/cpu/program.h"
 #include "runtime/cpu/state.h"
 #include "runtime/executable.h"
+#include "runtime/planning/placement.h"
+#include "runtime/planning/program.h"
 
 namespace ort_train::runtime::cpu {
+
+using Instruction = planning::Instruction<Format>;
+using Program = planning::Program<Format>;
 
 class CpuExecutable : public Executable {
  public:
@@ -38,7 +41,7 @@ class CpuExecutable : public Executable {
   Context context_;
   CompileOptions options_;
   Program program_;
-  Placement placement_;
+  planning::Placement placement_;
   PlanReport report_;
   /// Instructions that compute something (views do not).
   std::vector<std::size_t> steps_;

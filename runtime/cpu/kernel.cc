@@ -18,32 +18,7 @@ std::map<Key, Factory>& registry() {
   return factories;
 }
 
-Format plain_format(const graph::Value* value) {
-  return value == nullptr ? Format() : Format::plain(value->dtype(), value->dims());
-}
-
-std::vector<Format> plain_formats(const std::vector<graph::Value*>& values) {
-  std::vector<Format> formats;
-  formats.reserve(values.size());
-  for (const graph::Value* value : values) formats.push_back(plain_format(value));
-  return formats;
-}
-
 }  // namespace
-
-Format Request::plain_input(std::size_t index) const { return plain_format(node.input(static_cast<int>(index))); }
-Format Request::plain_output(std::size_t index) const { return plain_format(node.output(static_cast<int>(index))); }
-std::vector<Format> Request::plain_inputs() const { return plain_formats(node.inputs()); }
-std::vector<Format> Request::plain_outputs() const { return plain_formats(node.outputs()); }
-
-bool Request::all_of_type(DataType dtype) const {
-  for (const auto* values : {&node.inputs(), &node.outputs()}) {
-    for (const graph::Value* value : *values) {
-      if (value != nullptr && value->dtype() != dtype) return false;
-    }
-  }
-  return true;
-}
 
 FactoryRegistration::FactoryRegistration(const std::string& op_type, Factory factory, std::string_view domain) {
   if (!registry().emplace(Key(domain, op_type), factory).second) {

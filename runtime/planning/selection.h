@@ -1,22 +1,30 @@
-#include "runtime/cpu/program.h"
+#pragma once
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "passes/collectives.h"
-#include "runtime/cpu/memory.h"
-#include "runtime/cpu/reorder.h"
+#include "runtime/planning/backend.h"
+#include "runtime/planning/program.h"
 
-namespace ort_train::runtime::cpu {
+namespace ort_train::runtime::planning {
 
-namespace {
-
+/// Chooses kernels and formats node by node: a kernel sees the formats that its inputs lie in, and what it wants
+/// otherwise is reordered once.
+template <Backend Device>
 class Selector {
+  using Format = typename Device::Format;
+  using Context = typename Device::Context;
+  using State = typename Device::State;
+  using Array = planning::Array<Format>;
+  using Instruction = planning::Instruction<Format>;
+
  public:
-  Selector(const graph::Graph& graph, const CpuState& state, const Context& context, bool plain_only)
+  Selector(const graph::Graph& graph, const State& state, const Context& context, bool plain_only)
       : graph_(graph), state_(state), context_(context), plain_only_(plain_only) {}
 
-  Program select() {
+  Program<Format> select() {
     check_nodes();
     for (const graph::Value* input : graph_.inputs()) add_input(input);
     for (const graph::Value* value : graph_.initializers()) add_initializer(value);
@@ -41,12 +49,13 @@ class Selector {
                              graph::to_string(value->type()), ")");
         }
       }
-      if (!has_kernel(*node)) complaints += text("\n  ", describe(*node), ": no CPU kernel");
+      if (!Device::has_kernel(*node))
+        complaints += text("\n  ", describe(*node), ": no ", Device::device_name, " kernel");
       if (passes::is_collective(*node) && context_.collective == nullptr) {
         complaints += text("\n  ", describe(*node), ": it needs all replicas, and no collective connects them");
       }
     }
-    if (!complaints.empty()) fail("the graph cannot run on the CPU:", complaints);
+    if (!complaints.empty()) fail("the graph cannot run on the ", Device::device_name, ":", complaints);
   }
 
   int add_array(const graph::Value* value, Array::Source source, const Format& format) {
@@ -81,8 +90,8 @@ class Selector {
   int add_constant(const graph::Value* value, const Format& format) {
     const int index = add_array(value, Array::Source::constant, format);
     Array& array = program_.arrays.back();
-    array.constant = allocate(format.bytes());
-    convert(Format::plain(value->initial()), value->initial().raw(), format, array.constant.get());
+    array.constant = Device::allocate(context_, format.bytes());
+    Device::write(context_, value->initial(), format, array.constant.get());
     return index;
   }
 
@@ -103,15 +112,15 @@ class Selector {
   }
 
   void add_node(const graph::Node& node) {
-    Request request{node, context_, {}, {}};
+    planning::Request<Format, Context> request{node, context_, {}, {}};
     for (const graph::Value* input : node.inputs()) {
       request.undecided.push_back(input != nullptr && is_undecided(input));
       request.inputs.push_back(input == nullptr           ? Format()
                                : request.undecided.back() ? Format::plain(input->initial())
                                                           : home(input));
     }
-    Instruction instruction{node.name(), node.op_type(), make_kernel(request, plain_only_), {}, {}};
-    const Kernel& kernel = *instruction.kernel;
+    Instruction instruction{node.name(), node.op_type(), Device::make_kernel(request, plain_only_), {}, {}};
+    const Kernel<Format>& kernel = *instruction.kernel;
     for (std::size_t i = 0; i < node.inputs().size(); ++i) {
       const graph::Value* input = node.inputs()[i];
       if (input != nullptr && is_undecided(input)) decide(input, kernel.inputs[i]);
@@ -139,50 +148,46 @@ class Selector {
   void add_views(const Instruction& instruction) {
     const auto output = [&](int index) { return instruction.outputs[static_cast<std::size_t>(index)]; };
     for (const Sharing& view : instruction.kernel->views) {
-      program_.arrays[static_cast<std::size_t>(output(view.output))].view_of =
-          instruction.inputs[static_cast<std::size_t>(view.input)];
+      program_.array(output(view.output)).view_of = instruction.inputs[static_cast<std::size_t>(view.input)];
     }
     for (const Slot& slot : instruction.kernel->output_slots) {
       if (output(slot.index) < 0) continue;
-      Array& array = program_.arrays[static_cast<std::size_t>(output(slot.index))];
+      Array& array = program_.array(output(slot.index));
       array.view_of = output(slot.bucket);
       array.view_offset = slot.offset;
     }
   }
 
-  const Format& home(const graph::Value* value) const {
-    return program_.arrays[static_cast<std::size_t>(copies_.at(value).front())].format;
-  }
+  const Format& home(const graph::Value* value) const { return program_.array(copies_.at(value).front()).format; }
 
   // The array of `value` in `format`, reordered here if there is none yet.
   int array_of(const graph::Value* value, const Format& format) {
     const Copies& copies = copies_.at(value);
     for (const int index : copies) {
-      if (program_.arrays[static_cast<std::size_t>(index)].format == format) return index;
+      if (program_.array(index).format == format) return index;
     }
     if (value->is_constant()) return add_constant(value, format);
     int source = copies.front();
-    if (!can_reorder(home(value), format)) source = array_of(value, Format::plain(format.dtype(), format.dims()));
+    if (!Device::can_reorder(home(value), format))
+      source = array_of(value, Format::plain(format.dtype(), format.dims()));
     const int target = add_array(value, Array::Source::instruction, format);
     add_conversion("Reorder", source, target);
     return target;
   }
 
   void add_conversion(const std::string& op_type, int source, int target) {
-    const Array& from = program_.arrays[static_cast<std::size_t>(source)];
-    const Array& to = program_.arrays[static_cast<std::size_t>(target)];
+    const Array& from = program_.array(source);
+    const Array& to = program_.array(target);
     program_.instructions.push_back(
-        {from.name, op_type, make_reorder(context_, from.format, to.format), {source}, {target}});
+        {from.name, op_type, Device::make_reorder(context_, from.format, to.format), {source}, {target}});
   }
 
-  bool shows_state(int index) const {
-    return program_.arrays[static_cast<std::size_t>(program_.shown_by(index))].source == Array::Source::state;
-  }
+  bool shows_state(int index) const { return program_.array(program_.shown_by(index)).source == Array::Source::state; }
 
   // State may be overwritten before it is asked for; what must stay as it was is copied.
   int protected_array(int index) {
     if (!shows_state(index)) return index;
-    Array copy = program_.arrays[static_cast<std::size_t>(index)];
+    Array copy = program_.array(index);
     copy.source = Array::Source::instruction;
     copy.view_of = -1;
     copy.view_offset = 0;
@@ -201,35 +206,25 @@ class Selector {
   void add_updates() {
     for (const graph::Update& update : graph_.updates()) {
       const int state = copies_.at(update.state).front();
-      const Format& format = program_.arrays[static_cast<std::size_t>(state)].format;
+      const Format& format = program_.array(state).format;
       program_.updates.push_back({state, protected_array(array_of(update.next, Format(format)))});
     }
   }
 
   const graph::Graph& graph_;
-  const CpuState& state_;
+  const State& state_;
   const Context& context_;
   bool plain_only_;
-  Program program_;
+  Program<Format> program_;
   std::unordered_map<const graph::Value*, Copies> copies_;
   std::vector<const graph::Value*> undecided_;
 };
 
-}  // namespace
-
-bool Instruction::is_view_only() const {
-  std::size_t present = 0;
-  for (const int output : outputs) present += output >= 0;
-  return !kernel->views.empty() && kernel->views.size() == present;
+/// Throws an Error that names every node without a kernel. `graph` must outlive the program.
+template <Backend Device>
+Program<typename Device::Format> select_kernels(const graph::Graph& graph, const typename Device::State& state,
+                                                const typename Device::Context& context, bool plain_only) {
+  return Selector<Device>(graph, state, context, plain_only).select();
 }
 
-int Program::shown_by(int array) const {
-  while (arrays[static_cast<std::size_t>(array)].view_of >= 0) array = arrays[static_cast<std::size_t>(array)].view_of;
-  return array;
-}
-
-Program select_kernels(const graph::Graph& graph, const CpuState& state, const Context& context, bool plain_only) {
-  return Selector(graph, state, context, plain_only).select();
-}
-
-}  // namespace ort_train::runtime::cpu
+}  // namespace ort_train::runtime::planning

@@ -1,18 +1,27 @@
-#include "runtime/cpu/placement.h"
+#pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <vector>
 
-#include "runtime/cpu/memory.h"
-#include "runtime/cpu/reorder.h"
+#include "runtime/executable.h"
 #include "runtime/memory_plan.h"
+#include "runtime/planning/backend.h"
+#include "runtime/planning/program.h"
 
-namespace ort_train::runtime::cpu {
+namespace ort_train::runtime::planning {
 
-namespace {
+/// The memory of a program: one address for each array, and what keeps it alive.
+struct Placement {
+  std::vector<std::byte*> addresses;
+  std::shared_ptr<std::byte> arena, scratchpad;
 
-constexpr int before_first = -1;
+  /// Null for an array that is left out.
+  std::byte* address(int array) const { return array < 0 ? nullptr : addresses[static_cast<std::size_t>(array)]; }
+};
 
-// Memory that one or several arrays share, or lie in one after the other.
+/// Memory that one or several arrays share, or lie in one after the other.
 struct Region {
   bool in_arena = true;
   bool writable = true;  // an output may take it over when its arrays are not needed any more
@@ -21,9 +30,17 @@ struct Region {
   std::byte* memory = nullptr;
 };
 
+/// Decides where every array lies.
+template <Backend Device>
 class Placer {
+  using Format = typename Device::Format;
+  using Context = typename Device::Context;
+  using State = typename Device::State;
+  using Array = planning::Array<Format>;
+  using Instruction = planning::Instruction<Format>;
+
  public:
-  Placer(Program& program, const CpuState& state, const Context& context, PlanReport& report)
+  Placer(Program<Format>& program, const State& state, const Context& context, PlanReport& report)
       : program_(program),
         state_(state),
         context_(context),
@@ -41,7 +58,9 @@ class Placer {
   }
 
  private:
-  Array& array(int index) { return program_.arrays[static_cast<std::size_t>(index)]; }
+  static constexpr int before_first = -1;
+
+  Array& array(int index) { return program_.array(index); }
   int& last_use(int index) { return last_use_[static_cast<std::size_t>(index)]; }
   int& region_of(int index) { return region_of_[static_cast<std::size_t>(index)]; }
   // Of an array in its region, in bytes.
@@ -160,8 +179,11 @@ class Placer {
         last_use(shown) = std::max(last_use(shown), position);
       }
       const Format& format = array(update.state).format;
-      program_.instructions.push_back(
-          {array(update.state).name, "Copy", make_reorder(context_, format, format), {update.next}, {update.state}});
+      program_.instructions.push_back({array(update.state).name,
+                                       "Copy",
+                                       Device::make_reorder(context_, format, format),
+                                       {update.next},
+                                       {update.state}});
     }
   }
 
@@ -234,7 +256,7 @@ class Placer {
     }
     const MemoryPlan plan = plan_memory(intervals);
     Placement placement;
-    placement.arena = allocate(plan.bytes);
+    placement.arena = Device::allocate(context_, plan.bytes);
     std::size_t next = 0;
     for (Region& region : regions_) {
       if (region.in_arena) region.memory = placement.arena.get() + plan.offsets[next++];
@@ -246,14 +268,14 @@ class Placer {
     for (const Instruction& instruction : program_.instructions) {
       scratchpad = std::max(scratchpad, instruction.kernel->scratchpad_bytes);
     }
-    placement.scratchpad = allocate(scratchpad);
+    placement.scratchpad = Device::allocate(context_, scratchpad);
     report_.arena_bytes = plan.bytes;
     report_.scratchpad_bytes = scratchpad;
     return placement;
   }
 
-  Program& program_;
-  const CpuState& state_;
+  Program<Format>& program_;
+  const State& state_;
   const Context& context_;
   PlanReport& report_;
   int end_ = 0;
@@ -264,10 +286,14 @@ class Placer {
   std::vector<ArrayUpdate> late_updates_;
 };
 
-}  // namespace
-
-Placement place(Program& program, const CpuState& state, const Context& context, PlanReport& report) {
-  return Placer(program, state, context, report).run();
+/// Decides which arrays share memory (views, outputs over inputs that nobody needs any more, operands of collectives
+/// inside their bucket, updates straight into the state), plans the arena for the rest and allocates it. An update that
+/// cannot be written in place becomes a copy at the end of `program`. `state` holds every state of the program. The
+/// figures of the plan are added to `report`.
+template <Backend Device>
+Placement place(Program<typename Device::Format>& program, const typename Device::State& state,
+                const typename Device::Context& context, PlanReport& report) {
+  return Placer<Device>(program, state, context, report).run();
 }
 
-}  // namespace ort_train::runtime::cpu
+}  // namespace ort_train::runtime::planning
