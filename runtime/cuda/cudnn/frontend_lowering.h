@@ -312,8 +312,6 @@ class Lowering {
     PoolingBackwardAttributes attributes;
     attributes.y_gradient = operand(o.y_gradient);
     attributes.index = operand(o.index);
-    attributes.x = operand(o.x);
-    attributes.y = operand(o.y);
     attributes.x_gradient = operand(o.x_gradient);
     attributes.mode = modes[static_cast<std::size_t>(o.window.mode)];
     attributes.compute_type = source_.compute_type == DataType::float64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;

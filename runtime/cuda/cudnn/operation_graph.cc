@@ -200,7 +200,9 @@ void check_operands(const OperationGraph& graph, const Operation& operation) {
           },
           [&](const PoolingBackward& o) {
             check_present(name, {o.y_gradient, o.x_gradient});
-            if (o.window.mode == PoolingMode::maximum && o.index == absent) check_present(name, {o.x, o.y});
+            if ((o.window.mode == PoolingMode::maximum) != (o.index != absent)) {
+              fail("cuDNN operation ", name, " needs an index for a maximum, and takes none for a mean");
+            }
             check_window(o.window, o.x_gradient);
           },
           [&](const AttentionForward& o) {
@@ -334,7 +336,7 @@ std::vector<TensorId> inputs_of(const Operation& operation) {
                         },
                         [](const PoolingForward& o) { return Ids{o.x}; },
                         [](const PoolingBackward& o) {
-                          return Ids{o.y_gradient, o.index, o.x, o.y};
+                          return Ids{o.y_gradient, o.index};
                         },
                         [](const AttentionForward& o) {
                           return Ids{o.query, o.key, o.value, o.bias};

@@ -25,7 +25,7 @@ struct TensorDescription {
   /// Never in memory: made by one operation of the graph and read by others of it.
   bool is_virtual = false;
   /// A number known now; it needs no pointer. Its extents are all 1.
-  std::optional<double> value;
+  std::optional<double> value = std::nullopt;
 };
 
 /// Strides of a dense array whose channels (axis 1) are innermost.
@@ -95,7 +95,8 @@ enum class PointwiseMode {
   select,
 };
 
-/// Operands are broadcast where their extent is 1. Comparisons give 1 or 0 in the type of the output (boolean).
+/// Operands are broadcast where their extent is 1. cuDNN takes rank 3 row-major and rank 4 and 5 with the channels
+/// innermost (row-major ones have no engine). Comparisons give 1 or 0 in the type of the output (boolean).
 struct Pointwise {
   PointwiseMode mode = PointwiseMode::identity;
   TensorId a = absent;
@@ -104,7 +105,7 @@ struct Pointwise {
   TensorId out = absent;
   /// relu and its gradient: the values in between pass; below `lower` the slope is `lower_slope`.
   double lower = 0;
-  std::optional<double> upper;
+  std::optional<double> upper = std::nullopt;
   double lower_slope = 0;
   /// elu: alpha; swish and softplus: beta.
   double parameter = 1;
@@ -186,13 +187,12 @@ struct PoolingForward {
   TensorId index = absent;
 };
 
-/// The gradient of a maximum takes either `index` or both x and y (the first maximum in the window gets it all).
+/// The gradient of a maximum needs the forward operation's `index`; that of a mean has none. (cuDNN 9.19 crashes in its
+/// heuristics when it is given x and y instead.)
 struct PoolingBackward {
   PoolingWindow window;
   TensorId y_gradient = absent;
   TensorId index = absent;
-  TensorId x = absent;
-  TensorId y = absent;
   TensorId x_gradient = absent;
 };
 

@@ -14,13 +14,13 @@ namespace ort_train::runtime::cuda::cudnn {
 struct PoolingBackwardAttributes {
   using Tensor = std::shared_ptr<cudnn_frontend::graph::Tensor_attributes>;
   std::string name = "pooling_backward";
-  Tensor y_gradient, index, x, y, x_gradient;
+  Tensor y_gradient, index, x_gradient;
   cudnnResampleMode_t mode = CUDNN_RESAMPLE_MAXPOOL;
   cudnnDataType_t compute_type = CUDNN_DATA_FLOAT;
   std::vector<cudnnFraction_t> window, pads_begin, pads_end, strides;
 
   void fill_tensors(std::vector<Tensor>& tensors) const {
-    for (const Tensor& tensor : {y_gradient, index, x, y, x_gradient}) tensors.push_back(tensor);
+    for (const Tensor& tensor : {y_gradient, index, x_gradient}) tensors.push_back(tensor);
   }
   cudnn_frontend::error_t fill_pass_by_value(
       std::unordered_map<std::int64_t, cudnn_frontend::graph::Tensor_attributes::pass_by_values_t>&) const {
@@ -70,10 +70,11 @@ class PoolingBackwardNode : public cudnn_frontend::graph::NodeCRTP<PoolingBackwa
     set_tensor(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DXDESC, attributes.x_gradient);
     set_tensor(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DYDESC, attributes.y_gradient);
     set_tensor(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_IDXDESC, attributes.index);
-    set_tensor(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_XDESC, attributes.x);
-    set_tensor(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_YDESC, attributes.y);
     const cudnnBackendDescriptor_t resample_descriptor = resample->get_backend_descriptor();
     gradient.set(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &resample_descriptor);
+    const double alpha = 1, beta = 0;
+    gradient.set(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_ALPHA, CUDNN_TYPE_DOUBLE, 1, &alpha);
+    gradient.set(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_BETA, CUDNN_TYPE_DOUBLE, 1, &beta);
     if (description.status == CUDNN_STATUS_SUCCESS) gradient.finalize();
     raw_operations.push_back(operation);
     for (const Setter& setter : {description, gradient}) {
