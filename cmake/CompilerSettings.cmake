@@ -12,7 +12,8 @@ endif()
 
 # Loops with sqrt or a condition vectorize only when nobody reads errno or the exception flags; values stay IEEE.
 # g++ 12 sees overlapping copies in std::string where there are none (its bug 105651): -Wno-restrict.
-add_compile_options(-Wall -Wextra -Wno-restrict -fno-math-errno -fno-trapping-math)
+set(host_options -Wall -Wextra -Wno-restrict -fno-math-errno -fno-trapping-math)
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${host_options}>")
 
 # Line numbers are all that a sanitizer's report needs, and -O1 compiles fastest.
 if(ORT_TRAIN_SANITIZE)

@@ -1,4 +1,5 @@
-# Looks for CUDA, cuDNN and NCCL and says what it found. ORT_TRAIN_CUDA_FOUND is true when all three are there.
+# Looks for CUDA with its compiler, cuDNN, cudnn-frontend and NCCL and says what it found. ORT_TRAIN_CUDA_FOUND is true
+# when all of them are there.
 
 set(ORT_TRAIN_CUDA_FOUND FALSE)
 if(NOT ORT_TRAIN_CUDA)
@@ -9,6 +10,8 @@ endif()
 find_package(CUDAToolkit QUIET)
 find_path(CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES include)
 find_library(CUDNN_LIBRARY cudnn HINTS ${CUDAToolkit_LIBRARY_DIR} PATH_SUFFIXES lib lib64)
+# Headers only, from the dependency cache.
+find_path(CUDNN_FRONTEND_INCLUDE_DIR cudnn_frontend.h)
 find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES include)
 find_library(NCCL_LIBRARY nccl HINTS ${CUDAToolkit_LIBRARY_DIR} PATH_SUFFIXES lib lib64)
 
@@ -20,13 +23,16 @@ function(report_found name found where)
   endif()
 endfunction()
 
-report_found(CUDA "${CUDAToolkit_FOUND}" "version ${CUDAToolkit_VERSION}")
+report_found(CUDA "${CUDAToolkit_NVCC_EXECUTABLE}" "version ${CUDAToolkit_VERSION}")
 report_found(cuDNN "${CUDNN_LIBRARY}" "${CUDNN_LIBRARY}")
+report_found(cudnn-frontend "${CUDNN_FRONTEND_INCLUDE_DIR}" "${CUDNN_FRONTEND_INCLUDE_DIR}")
 report_found(NCCL "${NCCL_LIBRARY}" "${NCCL_LIBRARY}")
 
-if(CUDAToolkit_FOUND AND CUDNN_INCLUDE_DIR AND CUDNN_LIBRARY AND NCCL_INCLUDE_DIR AND NCCL_LIBRARY)
+if(CUDAToolkit_NVCC_EXECUTABLE AND CUDNN_INCLUDE_DIR AND CUDNN_LIBRARY AND CUDNN_FRONTEND_INCLUDE_DIR AND NCCL_INCLUDE_DIR
+   AND NCCL_LIBRARY)
   set(ORT_TRAIN_CUDA_FOUND TRUE)
 elseif(NOT ORT_TRAIN_CUDA STREQUAL "AUTO")
-  message(FATAL_ERROR "ORT_TRAIN_CUDA=${ORT_TRAIN_CUDA} needs the CUDA toolkit, cuDNN and NCCL with their headers; "
+  message(FATAL_ERROR "ORT_TRAIN_CUDA=${ORT_TRAIN_CUDA} needs the CUDA toolkit with nvcc, cuDNN, NCCL and cudnn-frontend with "
+                      "their headers; "
                       "install what is missing above or configure with -DORT_TRAIN_CUDA=AUTO")
 endif()

@@ -24,6 +24,7 @@ struct Backend {
   static std::unique_ptr<Kernel> make_reorder(const Context& context, const Format& from, const Format& to) {
     return cpu::make_reorder(context, from, to);
   }
+  static bool connects_replicas(const Context& context) { return context.collective != nullptr; }
   static std::shared_ptr<std::byte> allocate(const Context&, std::size_t bytes) { return cpu::allocate(bytes); }
   static void write(const Context&, const Tensor& elements, const Format& format, std::byte* memory) {
     convert(Format::plain(elements), elements.raw(), format, memory);

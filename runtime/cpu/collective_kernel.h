@@ -5,23 +5,21 @@
 
 #include "runtime/collectives/collective.h"
 #include "runtime/cpu/kernel.h"
+#include "runtime/planning/bucket_operation.h"
 
 namespace ort_train::runtime::cpu {
 
 /// An instruction that the replicas carry out together. `run` only starts it; what it reads or writes after that are
-/// the arrays of `awaited`, which belong to it until `wait` has returned. Row-major arrays only: blocked layouts may
-/// differ between replicas.
-class CollectiveKernel : public Kernel {
+/// the awaited arrays, which belong to it until `wait` has returned. Row-major arrays only: blocked layouts may differ
+/// between replicas.
+class CollectiveKernel : public Kernel, private planning::ReplicaLink {
  public:
-  explicit CollectiveKernel(Collective& collective) : collective_(collective) { name = "collective"; }
+  explicit CollectiveKernel(const Request& request);
 
-  /// What a run adds to Collective::Statistics::bytes_reduced.
-  std::size_t reduced_bytes = 0;
-  /// Memory that it needs to join its operands and to take their parts apart.
-  std::size_t bucket_bytes = 0;
+  const planning::BucketOperation& operation() const { return *operation_; }
 
   void bind(const Pointers& pointers) override { pointers_ = pointers; }
-  void run() final;
+  void run() override;
   /// The kernel must outlive it.
   std::unique_ptr<Kernel> make_wait() override;
   /// Returns when the outputs hold their elements; at once when nothing was started. Throws what the collective throws.
@@ -29,20 +27,19 @@ class CollectiveKernel : public Kernel {
   /// The same after an error: whatever was started has ended when it returns, and the outputs hold anything.
   void drain() noexcept;
 
- protected:
-  using Ticket = Collective::Ticket;
-
-  /// Begins the operation.
-  virtual Ticket start() = 0;
-  /// Puts the result where it belongs.
-  virtual void finish() {}
+ private:
+  int replicas() const override { return collective_.replicas(); }
+  void copy(const std::byte* source, std::byte* target, std::size_t bytes) override;
+  void clear(std::byte* memory, std::size_t bytes) override;
+  void all_reduce(DataType dtype, std::byte* memory, std::size_t count) override;
+  void reduce_scatter(DataType dtype, const std::byte* memory, std::byte* part, std::size_t part_count) override;
+  void all_gather(DataType dtype, const std::byte* part, std::byte* memory, std::size_t part_count) override;
 
   Collective& collective_;
+  std::unique_ptr<planning::BucketOperation> operation_;
   Pointers pointers_;
-
- private:
   bool started_ = false;
-  Ticket ticket_ = 0;
+  Collective::Ticket ticket_ = 0;
 };
 
 }  // namespace ort_train::runtime::cpu

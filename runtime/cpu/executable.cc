@@ -7,20 +7,11 @@
 
 #include "runtime/cpu/backend.h"
 #include "runtime/cpu/reorder.h"
+#include "runtime/planning/arrays_by_name.h"
 #include "runtime/planning/selection.h"
 #include "runtime/planning/waits.h"
 
 namespace ort_train::runtime::cpu {
-
-namespace {
-
-std::string names_of(const std::map<std::string, int>& arrays) {
-  std::string names;
-  for (const auto& [name, index] : arrays) names += (names.empty() ? "'" : ", '") + name + "'";
-  return names.empty() ? "none" : names;
-}
-
-}  // namespace
 
 CpuExecutable::CpuExecutable(const graph::Graph& graph, std::shared_ptr<CpuState> state, const Context& context,
                              const CompileOptions& options)
@@ -76,23 +67,15 @@ void CpuExecutable::fill_report() {
   report_.collectives = collectives_.size();
   report_.operands_copied -= report_.operands_in_place;
   for (const CollectiveKernel* kernel : collectives_) {
-    report_.bucket_bytes += kernel->bucket_bytes;
-    report_.reduced_bytes += kernel->reduced_bytes;
+    report_.bucket_bytes += kernel->operation().bucket_bytes;
+    report_.reduced_bytes += kernel->operation().reduced_bytes;
   }
 }
 
 void CpuExecutable::set_input(const std::string& name, const Tensor& elements) {
-  const auto found = program_.inputs.find(name);
-  if (found == program_.inputs.end()) {
-    fail("the graph has no input '", name, "'; its inputs are ", names_of(program_.inputs));
-  }
-  const auto index = static_cast<std::size_t>(found->second);
-  const Format& format = program_.arrays[index].format;
-  if (elements.dtype() != format.dtype() || elements.dims() != format.dims()) {
-    fail("the input '", name, "' is ", name_of(format.dtype()), ort_train::to_string(format.dims()),
-         " and cannot take ", name_of(elements.dtype()), ort_train::to_string(elements.dims()));
-  }
-  std::memcpy(placement_.addresses[index], elements.raw(), elements.bytes());
+  const int index = planning::array_by_name(program_.inputs, name, "input");
+  planning::check_elements(name, program_.array(index).format, elements);
+  std::memcpy(placement_.address(index), elements.raw(), elements.bytes());
 }
 
 void CpuExecutable::run() {
@@ -141,14 +124,10 @@ void CpuExecutable::fail_at(std::size_t index, const std::string& reason) const 
 }
 
 Tensor CpuExecutable::output(const std::string& name) const {
-  const auto found = program_.outputs.find(name);
-  if (found == program_.outputs.end()) {
-    fail("the graph has no output '", name, "'; its outputs are ", names_of(program_.outputs));
-  }
-  const auto index = static_cast<std::size_t>(found->second);
-  const Format& format = program_.arrays[index].format;
+  const int index = planning::array_by_name(program_.outputs, name, "output");
+  const Format& format = program_.array(index).format;
   Tensor elements(format.dtype(), format.dims());
-  convert(format, placement_.addresses[index], Format::plain(elements), elements.raw());
+  convert(format, placement_.address(index), Format::plain(elements), elements.raw());
   return elements;
 }
 

@@ -1,13 +1,37 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "runtime/executable.h"
 
 namespace ort_train::runtime {
 
+struct CudaOptions {
+  /// Products of float32 arrays may be rounded to TF32: 10 bits of mantissa instead of 23, several times as fast.
+  bool tf32 = false;
+  /// A step is captured once as a CUDA graph and replayed.
+  bool capture = true;
+  /// Where cuDNN's plans are kept between runs; empty: nowhere.
+  std::filesystem::path plan_cache;
+};
+
 /// GPU number `index` of this machine, counted as CUDA_VISIBLE_DEVICES leaves them. Throws (usage) when the program was
-/// built without CUDA or the machine has no such GPU; the message names the CPU alternative.
-std::unique_ptr<Device> make_cuda_device(int index);
+/// built without CUDA, when its libraries or its driver are missing, or when there is no such GPU; the message says
+/// what to do.
+std::unique_ptr<Device> make_cuda_device(int index, const CudaOptions& options = {});
+
+/// One GPU that this process can see.
+struct CudaDeviceDescription {
+  int index = 0;
+  std::string name;
+  int compute_capability = 0;  ///< major times 10 plus minor
+  std::size_t total_bytes = 0, free_bytes = 0;
+};
+
+/// Throws as `make_cuda_device` does when there are none, or no CUDA.
+std::vector<CudaDeviceDescription> cuda_devices();
 
 }  // namespace ort_train::runtime

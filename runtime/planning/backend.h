@@ -24,6 +24,8 @@ concept Backend = requires(const graph::Node& node, const Request<typename B::Fo
   /// Whether there is one instruction from one format to another; one through the row-major format there always is.
   { B::can_reorder(format, format) } -> std::same_as<bool>;
   { B::make_reorder(context, format, format) } -> std::same_as<std::unique_ptr<Kernel<typename B::Format>>>;
+  /// Graphs with collectives can run.
+  { B::connects_replicas(context) } -> std::same_as<bool>;
   { B::allocate(context, bytes) } -> std::same_as<std::shared_ptr<std::byte>>;
   /// Puts elements into memory of the device that holds them in a format.
   {B::write(context, elements, format, memory)};

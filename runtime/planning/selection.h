@@ -51,7 +51,7 @@ class Selector {
       }
       if (!Device::has_kernel(*node))
         complaints += text("\n  ", describe(*node), ": no ", Device::device_name, " kernel");
-      if (passes::is_collective(*node) && context_.collective == nullptr) {
+      if (passes::is_collective(*node) && !Device::connects_replicas(context_)) {
         complaints += text("\n  ", describe(*node), ": it needs all replicas, and no collective connects them");
       }
     }

@@ -1,0 +1,151 @@
+#include <cuda_runtime_api.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "runtime/cuda/executable.h"
+#include "runtime/cuda/library.h"
+#include "runtime/cuda/nccl/communicator.h"
+
+namespace ort_train::runtime::cuda {
+
+namespace {
+
+int count_devices() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaErrorNoDevice) check(status, "count the GPUs");
+  cudaGetLastError();
+  return count;
+}
+
+cudaDeviceProp properties_of(int index) {
+  cudaDeviceProp properties = {};
+  check(cudaGetDeviceProperties(&properties, index), "describe the GPU");
+  return properties;
+}
+
+void check_exists(int index) {
+  int count = 0;
+  try {
+    count = count_devices();
+  } catch (const Error& error) {
+    fail_usage("GPU ", index, " was asked for, but ", error.what(), "; to train on the CPU: --device cpu");
+  }
+  if (count == 0) {
+    fail_usage("GPU ", index, " was asked for, but this process sees no NVIDIA GPU; look at nvidia-smi and ",
+               "CUDA_VISIBLE_DEVICES, or train on the CPU (--device cpu, which is the default)");
+  }
+  if (index < 0 || index >= count) {
+    fail_usage("GPU ", index, " was asked for, but this process sees ", count, count == 1 ? " GPU" : " GPUs",
+               ", counted from 0; look at CUDA_VISIBLE_DEVICES");
+  }
+}
+
+/// The handles of one GPU, and the Context made of them.
+class Handles {
+ public:
+  Handles(int index, const CudaOptions& options) : activation_(index) {
+    check(cudnnCreate(&dnn_), "start on this GPU");
+    check(cudnnSetStream(dnn_, compute_), "use a stream");
+    check(cublasLtCreate(&blas_), "start on this GPU");
+    const cudaDeviceProp properties = properties_of(index);
+    name_ = properties.name;
+    context_.device = index;
+    context_.compute_capability = 10 * properties.major + properties.minor;
+    context_.allow_tf32 = options.tf32;
+    context_.compute = compute_;
+    context_.communication = communication_;
+    context_.dnn = dnn_;
+    context_.blas = blas_;
+    cudnn::PlannerOptions planner;
+    planner.cache_folder = options.plan_cache;
+    context_.plans = cudnn::Planner::shared(dnn_, planner);
+  }
+  ~Handles() {
+    cudaSetDevice(context_.device);
+    if (dnn_ != nullptr) cudnnDestroy(dnn_);
+    if (blas_ != nullptr) cublasLtDestroy(blas_);
+  }
+  Handles(const Handles&) = delete;
+  Handles& operator=(const Handles&) = delete;
+
+  const Context& context() const { return context_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  /// Streams belong to the device that is current when they are made.
+  struct Activation {
+    explicit Activation(int index) { check(cudaSetDevice(index), "use the GPU"); }
+  };
+
+  Activation activation_;
+  Stream compute_, communication_;
+  cudnnHandle_t dnn_ = nullptr;
+  cublasLtHandle_t blas_ = nullptr;
+  Context context_;
+  std::string name_;
+};
+
+class CudaDevice : public Device {
+ public:
+  CudaDevice(int index, const CudaOptions& options)
+      : options_(options), handles_(std::make_shared<Handles>(index, options)) {}
+
+  std::string name() const override { return text("cuda:", context().device, " (", handles_->name(), ")"); }
+
+  std::shared_ptr<State> make_state() override { return std::make_shared<CudaState>(shared_context()); }
+
+  std::unique_ptr<Executable> compile(const graph::Graph& graph, std::shared_ptr<State> state,
+                                      const CompileOptions& options) override {
+    auto cuda_state = std::dynamic_pointer_cast<CudaState>(state);
+    if (cuda_state == nullptr) fail("the state belongs to another device than ", name());
+    context().activate();
+    return std::make_unique<CudaExecutable>(graph, std::move(cuda_state), shared_context(),
+                                            communicator_for(options.collective),
+                                            CudaExecutable::Options{options, options_.capture});
+  }
+
+ private:
+  const Context& context() const { return handles_->context(); }
+  std::shared_ptr<const Context> shared_context() const { return {handles_, &handles_->context()}; }
+
+  // One for all graphs of the replica.
+  Communicator* communicator_for(Collective* collective) {
+    if (collective == nullptr) return nullptr;
+    std::unique_ptr<Communicator>& communicator = communicators_[collective];
+    if (communicator == nullptr) communicator = std::make_unique<Communicator>(*collective);
+    return communicator.get();
+  }
+
+  CudaOptions options_;
+  std::shared_ptr<Handles> handles_;
+  std::map<Collective*, std::unique_ptr<Communicator>> communicators_;
+};
+
+std::unique_ptr<Device> make_device(int index, const CudaOptions& options) {
+  check_exists(index);
+  return std::make_unique<CudaDevice>(index, options);
+}
+
+std::vector<CudaDeviceDescription> devices() {
+  std::vector<CudaDeviceDescription> descriptions;
+  const int count = count_devices();
+  for (int index = 0; index < count; ++index) {
+    const cudaDeviceProp properties = properties_of(index);
+    CudaDeviceDescription description{index, properties.name, 10 * properties.major + properties.minor, 0, 0};
+    check(cudaSetDevice(index), "use the GPU");
+    check(cudaMemGetInfo(&description.free_bytes, &description.total_bytes), "tell how much memory is free");
+    descriptions.push_back(description);
+  }
+  return descriptions;
+}
+
+}  // namespace
+
+}  // namespace ort_train::runtime::cuda
+
+extern "C" __attribute__((visibility("default")))
+const ort_train::runtime::cuda::EntryPoints ort_train_cuda_entry_points = {ort_train::runtime::cuda::make_device,
+                                                                           ort_train::runtime::cuda::devices};
