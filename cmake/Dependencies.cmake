@@ -18,6 +18,7 @@ if(NOT "${dependency_prefixes}" STREQUAL "${ORT_TRAIN_LAST_PREFIXES}")
   unset(ONNX_DIR CACHE)
   unset(dnnl_DIR CACHE)
   unset(ORT_TRAIN_PYTHON CACHE)
+  unset(CUDNN_FRONTEND_INCLUDE_DIR CACHE)
   set(ORT_TRAIN_LAST_PREFIXES "${dependency_prefixes}" CACHE INTERNAL "")
 endif()
 
