@@ -200,7 +200,8 @@ OperationGraph batch_normalization_relu_backward(const Dims& dims, DataType type
   backward.bias_gradient = graph.add_channels_last(parameters, per_channel(dims));
   const TensorId zero = graph.add_scalar(parameters, 0, dims.size());
   const TensorId mask = graph.add_virtual_like(output, DataType::boolean);
-  backward.y_gradient = graph.add_virtual_like(output);
+  // cuDNN has no engine when this one is wider than the operands.
+  backward.y_gradient = graph.add_virtual_like(output, type);
   graph.add(cudnn::Pointwise{.mode = PointwiseMode::greater, .a = output, .b = zero, .out = mask});
   graph.add(
       cudnn::Pointwise{.mode = PointwiseMode::multiply, .a = output_gradient, .b = mask, .out = backward.y_gradient});

@@ -72,7 +72,8 @@ class FrontendPlan : public StorablePlan {
 bool has_float32_product(const OperationGraph& graph) {
   return std::any_of(graph.operations.begin(), graph.operations.end(), [&](const Operation& operation) {
     const bool product =
-        std::holds_alternative<Convolution>(operation) || std::holds_alternative<MatrixProduct>(operation);
+        std::holds_alternative<Convolution>(operation) || std::holds_alternative<MatrixProduct>(operation) ||
+        std::holds_alternative<AttentionForward>(operation) || std::holds_alternative<AttentionBackward>(operation);
     return product && graph.tensors[static_cast<std::size_t>(inputs_of(operation).front())].type == DataType::float32;
   });
 }
@@ -98,6 +99,8 @@ struct Frontend::Implementation {
     auto graph = std::make_shared<FrontendGraph>();
     graph->set_device_properties(properties);
     graph->set_sm_version(compute_capability);
+    // Whoever captures an execution keeps the plan, so the CUDA graph need not.
+    graph->set_cuda_graph_retention(fe::CudaGraphRetention_t::NONE);
     return graph;
   }
 

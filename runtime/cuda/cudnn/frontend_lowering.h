@@ -326,7 +326,9 @@ class Lowering {
     auto attributes = feg::SDPA_attributes()
                           .set_generate_stats(o.statistics != absent)
                           .set_attn_scale(static_cast<float>(o.scale))
-                          .set_causal_mask(o.causal);
+                          .set_causal_mask(o.causal)
+                          // Products, pointwise operations and reductions, not one opaque operation.
+                          .set_implementation(fe::AttentionImplementation_t::COMPOSITE);
     attributes.set_name("attention");
     if (o.bias != absent) attributes.set_bias(operand(o.bias));
     const auto made = target_.sdpa(operand(o.query), operand(o.key), operand(o.value), attributes);

@@ -24,7 +24,8 @@ class Plan {
 
   /// Enqueues on the handle's stream. `pointers` has one device pointer a tensor, by TensorId; null for virtual
   /// tensors and numbers by value. Pointers are aligned to 16 bytes; `workspace` holds workspace_bytes() and belongs to
-  /// this call until it is done. May be captured into a CUDA graph. Throws when cuDNN refuses.
+  /// this call until it is done. May be captured into a CUDA graph, which the plan has to outlive. Throws when cuDNN
+  /// refuses.
   virtual void execute(cudnnHandle_t handle, std::span<void* const> pointers, void* workspace) const = 0;
 };
 

@@ -1,0 +1,31 @@
+# Tests of the CUDA side that need no GPU. Each tests/cuda/*_test.cc is a program and a ctest entry of its own.
+
+# Found by cuDNN as libcuda.so.1, because it is in the process already.
+add_library(driver_without_device SHARED tests/cuda/driver_without_device.cc)
+set_target_properties(driver_without_device PROPERTIES
+  OUTPUT_NAME cuda SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/driver_without_device")
+
+add_library(cuda_test_support STATIC tests/cuda/operation_graphs.cc tests/cuda/device_properties.cc)
+target_include_directories(cuda_test_support SYSTEM PUBLIC "${CUDNN_INCLUDE_DIR}" ${CUDAToolkit_INCLUDE_DIRS})
+target_link_libraries(cuda_test_support PUBLIC ort_train_cuda)
+
+# What cuDNN would compute on a device, computed on the host by the virtual GPUs' part for cuDNN alone.
+file(GLOB virtual_cudnn_sources CONFIGURE_DEPENDS tests/virtual_gpu/cudnn_*.cc)
+list(FILTER virtual_cudnn_sources EXCLUDE REGEX "/cudnn_device\\.cc$")
+
+file(GLOB cuda_test_sources CONFIGURE_DEPENDS tests/cuda/*_test.cc)
+foreach(source IN LISTS cuda_test_sources)
+  cmake_path(GET source STEM name)
+  set(name "cuda_${name}")
+  add_executable(${name} ${source})
+  if(name STREQUAL "cuda_execution_test")
+    target_sources(${name} PRIVATE ${virtual_cudnn_sources} tests/cuda/immediate_device.cc)
+  endif()
+  # Nothing calls the driver by name, hence --no-as-needed.
+  target_link_libraries(${name} PRIVATE -Wl,--no-as-needed driver_without_device -Wl,--as-needed
+                                        doctest_main test_settings cuda_test_support ${test_libraries}
+                                        "${CUDNN_LIBRARY}" CUDA::cudart ${CMAKE_DL_LIBS})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  set_test_defaults(${name})
+endforeach()
