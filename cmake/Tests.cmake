@@ -80,3 +80,7 @@ if(ORT_TRAIN_SANITIZE STREQUAL "thread")
   target_link_libraries(deliberate_race PRIVATE Threads::Threads)
   set_target_properties(deliberate_race PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
 endif()
+
+if(TARGET virtual_gpu)
+  include(VirtualGpuTests)
+endif()

@@ -1,0 +1,17 @@
+# Tests of the virtual GPUs themselves. Each tests/virtual_gpu/*_test.cc is a program and a ctest entry of its own.
+
+file(GLOB virtual_gpu_test_sources CONFIGURE_DEPENDS tests/virtual_gpu/*_test.cc)
+foreach(source IN LISTS virtual_gpu_test_sources)
+  cmake_path(GET source STEM name)
+  set(name "virtual_gpu_${name}")
+  add_executable(${name} ${source})
+  target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}")
+  target_include_directories(${name} SYSTEM PRIVATE "${DOCTEST_INCLUDE_DIR}" ${CUDAToolkit_INCLUDE_DIRS}
+                                                    "${NCCL_INCLUDE_DIR}")
+  # What stands first defines the entry points that several of them have.
+  target_link_libraries(${name} PRIVATE doctest_main test_settings -Wl,--no-as-needed virtual_gpu -Wl,--as-needed
+                                        CUDA::cudart CUDA::cublasLt "${NCCL_LIBRARY}" Threads::Threads)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  set_test_defaults(${name})
+endforeach()
