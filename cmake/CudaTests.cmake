@@ -19,7 +19,8 @@ foreach(source IN LISTS cuda_test_sources)
   set(name "cuda_${name}")
   add_executable(${name} ${source})
   if(name STREQUAL "cuda_execution_test")
-    target_sources(${name} PRIVATE ${virtual_cudnn_sources} tests/cuda/immediate_device.cc)
+    target_sources(${name} PRIVATE ${virtual_cudnn_sources} tests/cuda/immediate_device.cc
+                                   tests/cuda/execution.cc)
   endif()
   # Nothing calls the driver by name, hence --no-as-needed.
   target_link_libraries(${name} PRIVATE -Wl,--no-as-needed driver_without_device -Wl,--as-needed

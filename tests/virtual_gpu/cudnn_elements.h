@@ -82,6 +82,12 @@ void for_each_row(const Extents& dims, const Extents& strides, const Row& row) {
   }
 }
 
+inline Extents dense_strides(const Extents& dims) {
+  Extents strides(dims.size(), 1);
+  for (std::size_t axis = dims.size() - 1; axis-- > 0;) strides[axis] = strides[axis + 1] * dims[axis + 1];
+  return strides;
+}
+
 /// The axes in the order batch, spatial, channels.
 inline Extents channels_innermost(const Extents& values) {
   Extents result{values[0]};
@@ -98,37 +104,41 @@ class Operands {
     virtual_.resize(program.tensors.size());
     for (std::size_t i = 0; i < program.tensors.size(); ++i) {
       const CudnnTensor& t = program.tensors[i];
+      strides_.push_back(t.is_virtual ? dense_strides(t.dims) : t.strides);
       if (!t.is_virtual) continue;
-      virtual_[i].resize(static_cast<std::size_t>(t.span()) * bytes_of(t.type));
+      virtual_[i].resize(static_cast<std::size_t>(t.elements()) * bytes_of(t.type));
       memory_[i] = virtual_[i].data();
     }
   }
 
   const CudnnTensor& tensor(int id) const { return program_.tensors[static_cast<std::size_t>(id)]; }
   void* memory(int id) const { return memory_[static_cast<std::size_t>(id)]; }
+  /// Where the elements lie: as declared in memory, dense for virtual tensors, some of which cudnn-frontend declares
+  /// with strides that overlap.
+  const Extents& strides(int id) const { return strides_[static_cast<std::size_t>(id)]; }
 
   /// Row-major elements; broadcast to `dims` when given.
   std::vector<T> load(int id, const Extents* dims = nullptr) const {
     const CudnnTensor& t = tensor(id);
-    if (dims == nullptr) return read(id, t.dims, t.strides);
-    Extents strides = t.strides;
+    if (dims == nullptr) return read(id, t.dims, strides(id));
+    Extents steps = strides(id);
     for (std::size_t axis = 0; axis < dims->size(); ++axis) {
       if (t.dims[axis] == (*dims)[axis]) continue;
       if (t.dims[axis] != 1) throw std::runtime_error("operands that cannot be broadcast");
-      strides[axis] = 0;
+      steps[axis] = 0;
     }
-    return read(id, *dims, strides);
+    return read(id, *dims, steps);
   }
 
   /// Elements in the order batch, spatial, channels.
   std::vector<T> load_channels_innermost(int id) const {
-    return read(id, channels_innermost(tensor(id).dims), channels_innermost(tensor(id).strides));
+    return read(id, channels_innermost(tensor(id).dims), channels_innermost(strides(id)));
   }
 
-  void store(int id, const std::vector<T>& values) { write(id, tensor(id).dims, tensor(id).strides, values); }
+  void store(int id, const std::vector<T>& values) { write(id, tensor(id).dims, strides(id), values); }
 
   void store_channels_innermost(int id, const std::vector<T>& values) {
-    write(id, channels_innermost(tensor(id).dims), channels_innermost(tensor(id).strides), values);
+    write(id, channels_innermost(tensor(id).dims), channels_innermost(strides(id)), values);
   }
 
   T number(int id) const { return load(id)[0]; }
@@ -163,6 +173,7 @@ class Operands {
 
   const CudnnProgram& program_;
   std::vector<void*> memory_;
+  std::vector<Extents> strides_;
   std::vector<std::vector<unsigned char>> virtual_;
 };
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "tests/virtual_gpu/cudnn_elements.h"
@@ -79,16 +78,27 @@ void compute_reduction(Operands<T>& operands, const CudnnNode& node) {
   operands.store(node.output(Role::y), y);
 }
 
-/// Another view of the same memory: equal type and span, other extents and strides.
+/// `visit(position in row-major order, place in memory)` for all elements, as the strides are declared.
+template <typename Visit>
+void for_each_place(const CudnnTensor& tensor, const Visit& visit) {
+  for_each_row(tensor.dims, tensor.strides, [&](std::int64_t position, std::int64_t offset) {
+    for (std::int64_t i = 0; i < tensor.dims.back(); ++i) {
+      visit(static_cast<std::size_t>(position + i), static_cast<std::size_t>(offset + i * tensor.strides.back()));
+    }
+  });
+}
+
+/// Another view of the same places in memory, perhaps in another type.
 template <typename T>
 void compute_reshape(Operands<T>& operands, const CudnnNode& node) {
   const CudnnTensor& from = operands.tensor(node.input(Role::x));
   const CudnnTensor& to = operands.tensor(node.output(Role::y));
-  if (from.span() != to.span() || bytes_of(from.type) != bytes_of(to.type)) {
-    throw std::runtime_error("a reshape that is no view of the same memory");
-  }
-  std::memcpy(operands.memory(node.output(Role::y)), operands.memory(node.input(Role::x)),
-              static_cast<std::size_t>(from.span()) * bytes_of(from.type));
+  if (from.span() != to.span()) throw std::runtime_error("a reshape that is no view of the same memory");
+  const std::vector<T> x = operands.load(node.input(Role::x));
+  std::vector<T> places(static_cast<std::size_t>(from.span())), y(static_cast<std::size_t>(to.elements()));
+  for_each_place(from, [&](std::size_t position, std::size_t place) { places[place] = x[position]; });
+  for_each_place(to, [&](std::size_t position, std::size_t place) { y[position] = places[place]; });
+  operands.store(node.output(Role::y), y);
 }
 
 template <typename T>

@@ -77,7 +77,7 @@ inline fe::PointwiseMode_t frontend_mode(PointwiseMode mode) {
 
 inline fe::ReductionMode_t frontend_mode(ReductionMode mode) {
   using M = fe::ReductionMode_t;
-  static constexpr M modes[] = {M::ADD, M::MAX, M::MIN, M::MUL, M::NORM1, M::AMAX, M::NORM2};
+  static constexpr M modes[] = {M::ADD, M::MAX, M::MIN};
   return modes[static_cast<std::size_t>(mode)];
 }
 

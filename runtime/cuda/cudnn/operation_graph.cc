@@ -72,8 +72,7 @@ const char* name_of(PointwiseMode mode) {
 }
 
 const char* name_of(ReductionMode mode) {
-  static constexpr const char* names[] = {"sum",          "maximum",          "minimum", "product",
-                                          "absolute_sum", "absolute_maximum", "norm2"};
+  static constexpr const char* names[] = {"sum", "maximum", "minimum"};
   return names[static_cast<std::size_t>(mode)];
 }
 

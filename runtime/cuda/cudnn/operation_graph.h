@@ -111,7 +111,7 @@ struct Pointwise {
   double parameter = 1;
 };
 
-enum class ReductionMode { sum, maximum, minimum, product, absolute_sum, absolute_maximum, norm2 };
+enum class ReductionMode { sum, maximum, minimum };
 
 /// Over every axis whose extent in `out` is 1. cuDNN has no engine for a mean, nor for a sum over the spatial axes
 /// only.
