@@ -17,6 +17,7 @@
 #include "graph/onnx_io.h"
 #include "passes/training_graph.h"
 #include "runtime/collectives/group.h"
+#include "runtime/cuda/device.h"
 #include "runtime/executable.h"
 #include "tests/reference_case.h"
 #include "tests/sharding_support.h"
@@ -81,11 +82,11 @@ Arguments parse(int count, char** values) {
   return arguments;
 }
 
-void check_supported(const Arguments& arguments) {
-  if (arguments.device == "cuda") {
-    fail("the CUDA runtime is not in this build; run the case with --device cpu");
-  }
+/// The device of replica `rank`. One replica on the CPU has all cores; several have a thread each.
+std::unique_ptr<runtime::Device> make_device(const Arguments& arguments, int rank) {
+  if (arguments.device == "cuda") return runtime::make_cuda_device(rank);
   if (arguments.device != "cpu") fail_usage("--device is cpu or cuda, not '", arguments.device, "'");
+  return runtime::make_cpu_device(arguments.replicas == 1 ? 0 : 1);
 }
 
 /// Runs a piece of work for every replica at once, each on a thread of its own. The first error ends the waiting of all
@@ -118,9 +119,8 @@ class Replica {
   Replica(std::unique_ptr<graph::Graph> graph, runtime::Collective& collective, const Shard& shard)
       : graph_(std::move(graph)), collective_(collective), shard_(shard) {}
 
-  void compile(float learning_rate) {
-    // One replica has all cores; several have a thread each.
-    device_ = runtime::make_cpu_device(collective_.replicas() == 1 ? 0 : 1);
+  void compile(const Arguments& arguments, float learning_rate) {
+    device_ = make_device(arguments, collective_.rank());
     state_ = device_->make_state();
     // The tolerances of a case are those of direct convolution in float32.
     executable_ = device_->compile(*graph_, state_, {.winograd = false, .collective = &collective_});
@@ -193,7 +193,7 @@ class CaseRun {
                              shard_of(samples_, arguments.replicas, rank));
     }
     for_each_replica(collectives_, [&](std::size_t rank) {
-      replicas_[rank].compile(static_cast<float>(reference.learning_rate));
+      replicas_[rank].compile(arguments_, static_cast<float>(reference.learning_rate));
       replicas_[rank].set_inputs(arrays_, input_shardings, samples_);
     });
   }
@@ -318,7 +318,6 @@ class CaseRun {
 
 int run(int count, char** values) {
   const Arguments arguments = parse(count, values);
-  check_supported(arguments);
   const ReferenceCase reference = read_reference_case(arguments.case_folder);
   write_npz(arguments.output, CaseRun(reference, arguments).run());
   return 0;

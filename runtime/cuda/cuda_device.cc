@@ -1,9 +1,11 @@
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
 
+#include "passes/collectives.h"
 #include "runtime/cuda/executable.h"
 #include "runtime/cuda/library.h"
 #include "runtime/cuda/nccl/communicator.h"
@@ -103,7 +105,7 @@ class CudaDevice : public Device {
     if (cuda_state == nullptr) fail("the state belongs to another device than ", name());
     context().activate();
     return std::make_unique<CudaExecutable>(graph, std::move(cuda_state), shared_context(),
-                                            communicator_for(options.collective),
+                                            communicator_for(graph, options.collective),
                                             CudaExecutable::Options{options, options_.capture});
   }
 
@@ -111,9 +113,11 @@ class CudaDevice : public Device {
   const Context& context() const { return handles_->context(); }
   std::shared_ptr<const Context> shared_context() const { return {handles_, &handles_->context()}; }
 
-  // One for all graphs of the replica.
-  Communicator* communicator_for(Collective* collective) {
-    if (collective == nullptr) return nullptr;
+  // One for all graphs of the replica that need it.
+  Communicator* communicator_for(const graph::Graph& graph, Collective* collective) {
+    const bool needed = std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                                    [](const auto& node) { return passes::is_collective(*node); });
+    if (collective == nullptr || !needed) return nullptr;
     std::unique_ptr<Communicator>& communicator = communicators_[collective];
     if (communicator == nullptr) communicator = std::make_unique<Communicator>(*collective);
     return communicator.get();
