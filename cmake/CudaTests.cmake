@@ -30,3 +30,5 @@ foreach(source IN LISTS cuda_test_sources)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
   set_test_defaults(${name})
 endforeach()
+# Three quarters of a minute of compiling kernels, more when the cores are shared.
+set_tests_properties(cuda_plan_test cuda_execution_test PROPERTIES TIMEOUT 900)

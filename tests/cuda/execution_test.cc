@@ -251,6 +251,20 @@ TEST_CASE("Pointwise operations") {
   }
 }
 
+TEST_CASE("Logical operations") {
+  const Dims dims{2, 16, 3, 4};
+  Tensor a = sample(dims, 1), b = sample(dims, 2);
+  for (Tensor* tensor : {&a, &b}) {
+    for (std::int64_t i = 0; i < a.size(); ++i) tensor->data<double>()[i] = tensor->data<double>()[i] > 0;
+  }
+  for (const auto& [mode, name] : {std::pair{PointwiseMode::logical_and, "And"}, {PointwiseMode::logical_or, "Or"}}) {
+    const Tensor expected =
+        run_node(text("s = Cast<to = 9>(a) t = Cast<to = 9>(b) r = ", name, "(s, t) y = Cast<to = 11>(r)"),
+                 {{"a", a}, {"b", b}});
+    check_close(execution().run(pointwise(mode, dims, DataType::boolean), {{0, a}, {1, b}}).at(2), expected, 0, name);
+  }
+}
+
 TEST_CASE("Reductions") {
   const Dims dims{4, 16, 3, 5};
   const Tensor x = rounded(sample(dims, 1), DataType::float32);
@@ -325,6 +339,37 @@ TEST_CASE("Batch normalization, its fusions and gradients") {
     check_close(relu.at(6), expected_masked.at("dx"), tolerance, "gradient of x through ReLU");
     check_close(relu.at(7), expected_masked.at("ds").reshaped(parameters), 1e-4, "gradient of scale through ReLU");
     check_close(relu.at(8), expected_masked.at("db").reshaped(parameters), 1e-5, "gradient of bias through ReLU");
+  }
+}
+
+TEST_CASE("Batch normalization by cuDNN's older calls where its graphs have no engine") {
+  for (const DataType type : {DataType::float32, DataType::float64, DataType::float16}) {
+    const Dims dims{4, 5, 3, 5}, parameters{1, 5, 1, 1};
+    const OperationGraph forward_graph = normalization_forward(NormalizationKind::batch, dims, type);
+    CHECK(execution().planner().find(forward_graph)->name() == "cudnnBatchNormalizationForwardTraining");
+    const Tensor x = rounded(sample(dims, 1), type), dy = rounded(sample(dims, 2), type);
+    const Tensor scale = rounded(channels(5, 4), DataType::float32), bias = rounded(channels(5, 5), DataType::float32);
+    const auto expected =
+        run_nodes(std::string(batch_normalization) +
+                      "dx, ds, db = ai.ort_train.BatchNormalizationGrad(dy, x, scale, mean, variance)",
+                  {{"x", x},
+                   {"scale", flat(scale)},
+                   {"b", flat(bias)},
+                   {"rm", sample({5}, 6)},
+                   {"rv", sample({5}, 7)},
+                   {"dy", dy}},
+                  {"y", "mean", "variance", "dx", "ds", "db"});
+    const double tolerance = tolerance_of(type);
+    const auto forward = execution().run(forward_graph, {{0, x}, {1, scale}, {2, bias}});
+    check_close(forward.at(3), expected.at("y"), tolerance, "y");
+    check_close(forward.at(4), expected.at("mean").reshaped(parameters), 1e-5, "mean");
+    check_close(forward.at(5), inverse_deviation(expected.at("variance"), 1e-5).reshaped(parameters), 1e-5,
+                "deviation");
+    const auto backward = execution().run(normalization_backward(NormalizationKind::batch, dims, type),
+                                          {{0, x}, {1, dy}, {2, scale}, {3, forward.at(4)}, {4, forward.at(5)}});
+    check_close(backward.at(5), expected.at("dx"), tolerance, "gradient of x");
+    check_close(backward.at(6), expected.at("ds").reshaped(parameters), 1e-4, "gradient of scale");
+    check_close(backward.at(7), expected.at("db").reshaped(parameters), 1e-5, "gradient of bias");
   }
 }
 

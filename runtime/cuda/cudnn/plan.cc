@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "runtime/cuda/cudnn/batch_normalization.h"
 #include "runtime/cuda/cudnn/frontend.h"
 
 namespace ort_train::runtime::cuda::cudnn {
@@ -71,7 +72,7 @@ struct Planner::Implementation {
   struct Entry {
     std::mutex mutex;
     bool known = false;
-    std::shared_ptr<const StorablePlan> plan;
+    std::shared_ptr<const Plan> plan;
     std::string refusal;
   };
 
@@ -123,6 +124,15 @@ struct Planner::Implementation {
     return std::vector<std::uint8_t>(plan.begin(), plan.end());
   }
 
+  /// From the cache folder, by cuDNN's heuristics, or by its older calls.
+  std::shared_ptr<const Plan> search(const OperationGraph& graph, const std::string& key, std::string& refusal) {
+    if (std::shared_ptr<const Plan> plan = load(graph, key)) return plan;
+    const auto plans = frontend.build(graph, options.workspace_limit_bytes, 1, &refusal);
+    if (plans.empty()) return legacy_batch_normalization(graph);
+    store(key, *plans.front());
+    return plans.front();
+  }
+
   static std::string summary_of(const std::string& plan) { return text(plan.size(), " ", hexadecimal(hash_of(plan))); }
 
   void store(const std::string& key, const StorablePlan& plan) {
@@ -170,15 +180,7 @@ std::shared_ptr<const Plan> Planner::find(const OperationGraph& graph, std::stri
   const auto entry = implementation_->entry(key);
   const std::lock_guard lock(entry->mutex);
   if (!entry->known) {
-    entry->plan = implementation_->load(graph, key);
-    if (!entry->plan) {
-      const auto plans =
-          implementation_->frontend.build(graph, implementation_->options.workspace_limit_bytes, 1, &entry->refusal);
-      if (!plans.empty()) {
-        entry->plan = plans.front();
-        implementation_->store(key, *entry->plan);
-      }
-    }
+    entry->plan = implementation_->search(graph, key, entry->refusal);
     entry->known = true;
   }
   if (refusal != nullptr) *refusal = entry->refusal;
@@ -212,10 +214,10 @@ std::shared_ptr<const Plan> Planner::autotune(const OperationGraph& graph, cudnn
       }
     }
   }
-  entry->plan = best;
-  entry->known = true;
   if (best) implementation_->store(key, *best);
-  return best;
+  entry->plan = best ? std::shared_ptr<const Plan>(best) : legacy_batch_normalization(graph);
+  entry->known = true;
+  return entry->plan;
 }
 
 const std::string& Planner::device_key() const { return implementation_->frontend.device_key(); }

@@ -57,7 +57,8 @@ class Planner {
   static std::shared_ptr<Planner> shared(cudnnHandle_t handle, const PlannerOptions& options = {});
 
   /// cuDNN's first choice, or null when it has no engine for the graph on this device: the caller then takes another
-  /// way. Why is in `refusal`, when given. Throws for a graph that is wrong in itself (`OperationGraph::check`).
+  /// way. (A batch normalization that stands alone falls back to cuDNN's older calls, see batch_normalization.h.) Why
+  /// is in `refusal`, when given. Throws for a graph that is wrong in itself (`OperationGraph::check`).
   std::shared_ptr<const Plan> find(const OperationGraph& graph, std::string* refusal = nullptr);
 
   /// Like `find`, but measures the first `candidates` plans on the device with these buffers (contents are
