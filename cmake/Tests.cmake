@@ -58,6 +58,10 @@ if(EXISTS "${CMAKE_SOURCE_DIR}/tests/run_case.cc")
   set_target_properties(run-case PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
 endif()
 
+if(ORT_TRAIN_CUDA_FOUND)
+  include(CudaTests)
+endif()
+
 add_script_test(rooms "${CMAKE_SOURCE_DIR}/scripts/check-rooms")
 add_script_test(find_package "${CMAKE_SOURCE_DIR}/tests/find_package" "${CMAKE_BINARY_DIR}" "${CMAKE_COMMAND}")
 

@@ -14,4 +14,6 @@ foreach(source IN LISTS virtual_gpu_test_sources)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
   set_test_defaults(${name})
+  # Some tests wait for something that never comes.
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT VIRTUAL_GPU_TIMEOUT=0.5 VIRTUAL_GPU_MEMORY_MB=64)
 endforeach()

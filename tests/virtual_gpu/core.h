@@ -10,6 +10,12 @@
 //   VIRTUAL_GPU_MEMORY_MB  memory of a device, default 2048
 //   VIRTUAL_GPU_TIMEOUT    seconds after which a wait is reported as a hang, default 60
 //   VIRTUAL_GPU_FAULTS     "cudaMalloc:3:2,kernel:5:719": the third call of cudaMalloc returns error 2, and so on
+//                          An api is the name of an entry point, or
+//                          kernel    a kernel of the project's own is launched
+//                          device1   device 1 carries out an operation, and fails for good instead
+//                          hang1     rank 1 carries out a collective, and never arrives; waiting ranks learn nothing
+//                          death1    the same, and its communicator and those of the others get this NCCL error
+//   VIRTUAL_GPU_EXPECTED   kinds of reports that do not fail the program: "collective,timeout"
 //   VIRTUAL_GPU_JITTER     microseconds that an operation waits at most before it runs, at random; default 0
 
 #include <cuda_runtime_api.h>

@@ -29,6 +29,9 @@ cudaError_t keep_error(int error) {
 
 extern "C" {
 
+// For the generated stubs, which know no type of CUDA.
+int virtual_gpu_keep_error(int error) { return keep_error(error); }
+
 cudaError_t cudaGetDeviceCount(int* count) {
   if (const int error = injected("cudaGetDeviceCount")) return keep_error(error);
   *count = device_count();
@@ -94,7 +97,14 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = like.shared_bytes_optin; break;
     case cudaDevAttrMaxThreadsPerMultiProcessor: *value = like.threads_of_multiprocessor; break;
     case cudaDevAttrL2CacheSize: *value = like.l2_bytes; break;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = like.blocks_of_multiprocessor; break;
+    case cudaDevAttrReservedSharedMemoryPerBlock: *value = like.reserved_shared_bytes; break;
     case cudaDevAttrCooperativeLaunch: *value = 1; break;
+    case cudaDevAttrMemoryPoolsSupported: *value = 1; break;
+    case cudaDevAttrAsyncEngineCount: *value = 3; break;
+    case cudaDevAttrPciBusId: *value = device; break;
+    case cudaDevAttrPciDeviceId:
+    case cudaDevAttrPciDomainId: *value = 0; break;
     default:
       report("api", "cudaDeviceGetAttribute: attribute " + std::to_string(attribute) + " is not known");
       return keep_error(cudaErrorInvalidValue);
@@ -106,6 +116,24 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   *can = device != peer;
   return cudaSuccess;
 }
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  return exists(peer) && peer != current_device() ? cudaSuccess : keep_error(cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = 0;
+  *greatest = -5;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  if (!exists(device)) return keep_error(cudaErrorInvalidDevice);
+  std::snprintf(text, static_cast<std::size_t>(length), "0000:%02X:00.0", device);
+  return cudaSuccess;
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
 
 cudaError_t cudaGetLastError() {
   const cudaError_t error = last_error;

@@ -24,6 +24,11 @@ struct Event {
   }
 };
 
+cudaError_t synchronize_and_tell(Signal& signal) {
+  if (const cudaError_t error = synchronize(signal)) return keep_error(error);
+  return keep_error(device_error(signal.device));
+}
+
 Event* to_event(cudaEvent_t handle) { return reinterpret_cast<Event*>(handle); }
 
 }  // namespace
@@ -32,6 +37,7 @@ extern "C" {
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* handle, unsigned flags) {
   if (const int error = injected("cudaStreamCreateWithFlags")) return keep_error(error);
+  if (const cudaError_t error = device_error(current_device())) return keep_error(error);
   *handle = make_stream(flags);
   return cudaSuccess;
 }
@@ -67,6 +73,11 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
   return stream->is_idle() ? stream->synchronize() : cudaErrorNotReady;
 }
 
+cudaError_t cudaStreamGetPriority(cudaStream_t, int* priority) {
+  *priority = 0;
+  return cudaSuccess;
+}
+
 cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
   *device = device_of(handle);
   return cudaSuccess;
@@ -98,7 +109,9 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream_handle) {
   if (const int error = injected("cudaEventRecord")) return keep_error(error);
   const auto stream = find_stream(stream_handle);
   if (stream == nullptr) return keep_error(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = device_error(stream->device)) return keep_error(error);
   auto signal = std::make_shared<Signal>();
+  signal->device = stream->device;
   to_event(handle)->set(signal);
   const std::lock_guard lock(capture_mutex());
   if (stream->capture != nullptr) {
@@ -134,14 +147,14 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
   const SignalPointer signal = to_event(handle)->get();
   if (signal == nullptr) return cudaSuccess;
   if (signal->capture != nullptr) return keep_error(cudaErrorCapturedEvent);
-  return keep_error(synchronize(*signal));
+  return synchronize_and_tell(*signal);
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t handle) {
   const SignalPointer signal = to_event(handle)->get();
   if (signal == nullptr) return cudaSuccess;
   if (signal->capture != nullptr) return keep_error(cudaErrorCapturedEvent);
-  return signal->is_done() ? keep_error(synchronize(*signal)) : cudaErrorNotReady;
+  return signal->is_done() ? synchronize_and_tell(*signal) : cudaErrorNotReady;
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {

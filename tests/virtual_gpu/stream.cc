@@ -52,6 +52,8 @@ struct Streams {
   std::mutex mutex;
   std::map<cudaStream_t, std::shared_ptr<StreamThread>> by_handle;
   std::map<int, std::shared_ptr<StreamThread>> defaults;
+  /// Destroyed by the program before their work was done.
+  std::vector<std::shared_ptr<StreamThread>> ending;
 };
 
 Streams& streams() {
@@ -246,6 +248,9 @@ void StreamThread::carry_out(Operation& operation) {
   static const int jitter = static_cast<int>(setting("VIRTUAL_GPU_JITTER", 0));
   thread_local std::minstd_rand random(static_cast<unsigned>(actor_));
   if (jitter > 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % static_cast<unsigned>(jitter)));
+  if (const int error = injected("device" + std::to_string(device))) {
+    fail_device(device, static_cast<cudaError_t>(error));
+  }
   if (device_error(device) != cudaSuccess) return;
   if (!accesses_are_valid(operation)) {
     fail_device(device, cudaErrorIllegalAddress);
@@ -295,13 +300,20 @@ cudaStream_t make_stream(unsigned flags) {
   return handle;
 }
 
+// Does not wait: what is on the stream goes on, or hangs, without it.
 bool destroy_stream(cudaStream_t handle) {
-  std::shared_ptr<StreamThread> stream;
+  // Threads are joined after the lock is gone.
+  std::vector<std::shared_ptr<StreamThread>> ended;
   const std::lock_guard lock(streams().mutex);
   const auto found = streams().by_handle.find(handle);
   if (found == streams().by_handle.end()) return false;
-  stream = std::move(found->second);
+  auto& ending = streams().ending;
+  ending.push_back(std::move(found->second));
   streams().by_handle.erase(found);
+  const auto still_busy =
+      std::partition(ending.begin(), ending.end(), [](const auto& stream) { return stream->is_idle(); });
+  ended.assign(std::make_move_iterator(ending.begin()), std::make_move_iterator(still_busy));
+  ending.erase(ending.begin(), still_busy);
   return true;
 }
 
@@ -313,6 +325,9 @@ std::vector<std::shared_ptr<StreamThread>> streams_of(int device) {
   }
   const auto usual = streams().defaults.find(device);
   if (usual != streams().defaults.end()) found.push_back(usual->second);
+  for (const auto& stream : streams().ending) {
+    if (stream->device == device) found.push_back(stream);
+  }
   return found;
 }
 

@@ -26,6 +26,9 @@ class Signal {
   const Clock& clock() const { return clock_; }
   double time() const { return time_; }
 
+  /// Whose stream completes it.
+  int device = 0;
+
   /// When it was recorded into a graph: the capture, the number of the record in it, and what it comes after.
   Capture* capture = nullptr;
   int number = -1;
