@@ -1,4 +1,5 @@
-# Tests of the CUDA side that need no GPU. Each tests/cuda/*_test.cc is a program and a ctest entry of its own.
+# Tests of the CUDA side that need no GPU. Each tests/cuda/*_test.cc is a program and a ctest entry of its own; they run
+# with a driver that has no device, but for stream_test, which has virtual GPUs.
 
 # Found by cuDNN as libcuda.so.1, because it is in the process already.
 add_library(driver_without_device SHARED tests/cuda/driver_without_device.cc)
@@ -22,8 +23,13 @@ foreach(source IN LISTS cuda_test_sources)
     target_sources(${name} PRIVATE ${virtual_cudnn_sources} tests/cuda/immediate_device.cc
                                    tests/cuda/execution.cc)
   endif()
-  # Nothing calls the driver by name, hence --no-as-needed.
-  target_link_libraries(${name} PRIVATE -Wl,--no-as-needed driver_without_device -Wl,--as-needed
+  if(name STREQUAL "cuda_stream_test")
+    set(driver virtual_gpu)
+  else()
+    set(driver driver_without_device)
+  endif()
+  # Nothing calls the driver by name, hence --no-as-needed; and what stands first defines what others define, too.
+  target_link_libraries(${name} PRIVATE -Wl,--no-as-needed ${driver} -Wl,--as-needed
                                         doctest_main test_settings cuda_test_support ${test_libraries}
                                         "${CUDNN_LIBRARY}" CUDA::cudart ${CMAKE_DL_LIBS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
