@@ -2,7 +2,7 @@
 # in for the driver and for every entry point that needs a device; see tests/virtual_gpu/core.h.
 
 file(GLOB virtual_gpu_sources CONFIGURE_DEPENDS tests/virtual_gpu/*.cc)
-list(FILTER virtual_gpu_sources EXCLUDE REGEX "_test\\.cc$")
+list(FILTER virtual_gpu_sources EXCLUDE REGEX "_(test|program)\\.cc$")
 get_filename_component(cudart_library "${CUDA_cudart_LIBRARY}" REALPATH)
 set(stubs "${CMAKE_BINARY_DIR}/virtual_gpu/stubs.cc")
 add_custom_command(OUTPUT "${stubs}"

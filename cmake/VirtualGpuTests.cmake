@@ -17,3 +17,16 @@ foreach(source IN LISTS virtual_gpu_test_sources)
   # Some tests wait for something that never comes.
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT VIRTUAL_GPU_TIMEOUT=0.5 VIRTUAL_GPU_MEMORY_MB=64)
 endforeach()
+
+# Programs as they are, with the virtual GPUs preloaded.
+add_executable(virtual_gpu_compiled_kernel tests/virtual_gpu/compiled_kernel.cu)
+set_target_properties(virtual_gpu_compiled_kernel PROPERTIES CUDA_ARCHITECTURES 80-real)
+add_executable(virtual_gpu_process_program tests/virtual_gpu/process_program.cc)
+target_include_directories(virtual_gpu_process_program SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS} "${NCCL_INCLUDE_DIR}")
+target_link_libraries(virtual_gpu_process_program PRIVATE CUDA::cudart "${NCCL_LIBRARY}" Threads::Threads)
+set_target_properties(virtual_gpu_compiled_kernel virtual_gpu_process_program
+                      PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+add_script_test(virtual_gpu_compiled_kernel "${CMAKE_SOURCE_DIR}/tests/virtual_gpu/compiled-kernel"
+                $<TARGET_FILE:virtual_gpu_compiled_kernel> $<TARGET_FILE:virtual_gpu>)
+add_script_test(virtual_gpu_processes "${CMAKE_SOURCE_DIR}/tests/virtual_gpu/processes"
+                $<TARGET_FILE:virtual_gpu_process_program> $<TARGET_FILE:virtual_gpu>)

@@ -45,12 +45,13 @@ ncclResult_t now_or_at_group_end(std::function<ncclResult_t()> call) {
   return ncclSuccess;
 }
 
-/// Reports, once, when the others do not come; goes on waiting as NCCL does, until the communicator is aborted.
+/// Reports, once, when the others do not come, and before a host that waits for the stream loses patience; goes on
+/// waiting as NCCL does, until the communicator is aborted.
 std::function<bool()> patience(State& state, const char* operation) {
   const auto start = std::chrono::steady_clock::now();
   return [&state, operation, start, told = false]() mutable {
     const auto waited = std::chrono::steady_clock::now() - start;
-    if (!told && waited > std::chrono::duration<double>(timeout_seconds()) && !state.aborted) {
+    if (!told && waited > std::chrono::duration<double>(timeout_seconds() / 2) && !state.aborted) {
       told = true;
       report("collective", std::string(operation) + ": rank " + std::to_string(state.board->rank()) +
                                " waits for rank" + state.board->missing_ranks());
