@@ -452,7 +452,14 @@ TEST_CASE("traffic between processes: greetings, then the pieces of a large sum"
   // 2 Mi elements: each process sends half of its 8 MiB, and its half of the sum, in pieces of 1 MiB.
   const std::uint64_t bytes = std::uint64_t{8} << 20;
   const Operation large{OperationKind::all_reduce, DataType::float32, std::size_t{2} << 20};
-  CHECK(traffic_of(large, layout, 2) == Collective::Statistics{1, 1 + 4 + 4, 32 + bytes, bytes});
+  // What the other process sends of its half lies in memory of its own until it is added.
+  CHECK(traffic_of(large, layout, 2) == Collective::Statistics{1, 1 + 4 + 4, 32 + bytes, bytes, 0, bytes / 2});
+  // 16-bit floats are added in float32, and parts are not where the replicas want them.
+  const Operation halves{OperationKind::all_reduce, DataType::float16, 100};
+  CHECK(traffic_of(halves, layout, 0).partial_bytes == 400);
+  const Operation parts{OperationKind::reduce_scatter, DataType::float32, 100};
+  CHECK(traffic_of(parts, layout, 0).partial_bytes == 4 * 400 + 2 * 400);
+  CHECK(traffic_of(parts, {1, 0, 4}, 0).partial_bytes == 0);
   CHECK(traffic_of({OperationKind::barrier}, {4, 1, 1}, 1) == Collective::Statistics{1, 3, 96, 0});
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/npy.h"
+#include "graph/builder.h"
 #include "graph/onnx_io.h"
 #include "tests/command.h"
 #include "tests/small_task.h"
@@ -118,6 +119,101 @@ TEST_CASE("evaluate gives the validation figures of the last epoch, predict the 
     right += std::max_element(row, row + 3) - row == labels.data<std::int64_t>()[sample];
   }
   CHECK(right / 20.0 == doctest::Approx(std::stod(accuracy)));
+}
+
+/// The same model with the samples along axis 1 of its input: [1,N,8,8].
+void save_with_batch_axis_1(const std::string& path) {
+  auto model = test::small_classifier();
+  graph::Value* image = model->inputs().at(0);
+  graph::Node* reader = image->uses().at(0).node;
+  image->set_type(graph::Type(DataType::float32, graph::Shape{1, std::string("N"), 8, 8}));
+  reader->set_input(0, graph::Builder(*model, "", reader).transpose(image, {1, 0, 2, 3}));
+  graph::save(*model, path);
+}
+
+TEST_CASE("predict refuses samples along another axis than 0") {
+  const Workplace place;
+  save_with_batch_axis_1(place.model());
+  check_refused(place,
+                Workplace::run({"predict", place.model(), "--data", place.data(), "--output", place / "outputs.npz"}),
+                2, {"predict", "axis 0", "'image'", "axis 1"});
+  check_refused(place,
+                Workplace::run({"predict", place.model(), "--data", place.data(), "--output", place / "outputs.npz",
+                                "--batch-axis", "2"}),
+                2, {"axis 0", "axis 2"});
+  CHECK_FALSE(std::filesystem::exists(place / "outputs.npz"));
+}
+
+TEST_CASE("explain needs no data, and takes the options of training") {
+  const Workplace place;
+  const CommandResult result = Workplace::run(
+      {"explain",     place.model(), "--replicas", "4",        "--global-batch-size", "10",        "--momentum",
+       "0.9",         "--epochs",    "3",          "--output", place.output(),        "--threads", "1",
+       "--bandwidth", "2.5",         "--latency",  "0",        "--step-time",         "80"});
+  CAPTURE(result.output);
+  CAPTURE(result.errors);
+  REQUIRE(result.exit_code == 0);
+  CHECK(contains(result.output, "  autodiff "));
+  CHECK(contains(result.output, "batch: 10 samples an update, 4 replicas of at most 3\n"));
+  CHECK(contains(result.output, "memory of a replica\n"));
+  CHECK(contains(result.output, "computation: 80.000 ms a step, as given\n"));
+  CHECK(contains(result.output, "  all_reduce "));
+  CHECK(contains(result.output, "\n  4 x 1 "));
+  CHECK(contains(result.output, "prediction with 2.5 GB/s and 0 µs a message\n"));
+  CHECK(contains(result.output, "note: loss softmax_cross_entropy was chosen since the model ends with Softmax\n"));
+  CHECK_FALSE(std::filesystem::exists(place.output()));
+
+  const CommandResult with_data = Workplace::run({"explain", place.model(), "--data", place.data(), "--threads", "1"});
+  CHECK(with_data.exit_code == 0);
+  CHECK(contains(with_data.output, "collectives: none\n"));
+  CHECK(contains(with_data.output, "timed on this machine"));
+  const CommandResult help = Workplace::run({"explain", "--help"});
+  CHECK(contains(help.output, "--bandwidth"));
+  CHECK_FALSE(contains(help.output, "--checkpoint"));
+}
+
+TEST_CASE("explain tells of a thousand replicas, also with the optimizer's state divided") {
+  const Workplace place;
+  for (const char* divided : {"false", "true"}) {
+    write(place / "recipe.yaml", std::string("batch_size: 2\nmomentum: 0.9\nshard_optimizer: ") + divided + "\n");
+    const CommandResult result = Workplace::run(
+        {"explain", place.model(), "--config", place / "recipe.yaml", "--replicas", "1024", "--threads", "1"});
+    CAPTURE(result.errors);
+    REQUIRE(result.exit_code == 0);
+    CHECK(contains(result.output, "batch: 2048 samples an update, 1024 replicas of at most 2\n"));
+    CHECK(contains(result.output, "\n  1024 x 1 "));
+    CHECK(contains(result.output, "  reduce_scatter ") == (std::string(divided) == "true"));
+  }
+}
+
+TEST_CASE("what explain cannot tell, it says") {
+  const Workplace place;
+  const auto refused = [&](std::vector<std::string> more, const std::vector<std::string>& parts) {
+    std::vector<std::string> arguments = {"explain", place.model()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    check_refused(place, Workplace::run(arguments), 2, parts);
+  };
+  refused({"--bandwidth", "0"}, {"'bandwidth' is 0", "above 0"});
+  refused({"--bandwidth", "nan"}, {"'bandwidth'"});
+  refused({"--latency", "-1"}, {"'latency' is -1", "from 0 on"});
+  refused({"--step-time", "fast"}, {"--step-time"});
+  refused({"--bandwith", "1"}, {"unknown option '--bandwith'", "did you mean '--bandwidth'?"});
+  refused({"--step_time=1"}, {"unknown option", "did you mean '--step-time'?"});
+  refused({"--replicas", "2000000"}, {"'replicas' is 2000000", "1000000"});
+  refused({"--gpus", "1"}, {"on the CPU", "--step-time"});
+  // Options of explain alone are refused elsewhere, and are no keys of a recipe.
+  check_refused(place, place.train({"--bandwidth", "1"}), 2, {"unknown option '--bandwidth'"});
+  write(place / "recipe.yaml", "latency: 5\n");
+  refused({"--config", place / "recipe.yaml"}, {"unknown key 'latency'"});
+  check_refused(place, Workplace::run({"explain"}), 2, {"no model was given"});
+  check_refused(place, Workplace::run({"explain", place / "none.onnx"}), 1, {"none.onnx"});
+
+  auto logits = test::small_classifier();
+  graph::Value* scores = logits->outputs().at(0)->producer()->inputs().at(0);
+  logits->set_outputs({scores});
+  graph::save(*logits, place.model());
+  refused({}, {"depends on the labels", "--loss softmax_cross_entropy", "--loss mse"});
+  CHECK(Workplace::run({"explain", place.model(), "--loss", "softmax_cross_entropy", "--threads", "1"}).exit_code == 0);
 }
 
 TEST_CASE("a recipe does what options do") {

@@ -2,8 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/error.h"
@@ -17,6 +19,7 @@ constexpr const char* train_examples = R"(
 Other commands:
   ort-train evaluate MODEL --data PATH                   loss and metrics of a model
   ort-train predict MODEL --data X.npz --output Y.npz    outputs of a model
+  ort-train explain MODEL                                what a step does, needs and takes on N replicas
 
 Examples:
   ort-train lenet.onnx --data mnist/ --epochs 5 --batch-size 64 --lr 0.01 --momentum 0.9
@@ -41,6 +44,13 @@ Examples:
 constexpr const char* predict_examples = R"(
 Example:
   ort-train predict model-trained.onnx --data X.npz --output Y.npz)";
+
+constexpr const char* explain_examples = R"(
+Examples:
+  ort-train explain lenet.onnx --batch-size 64 --momentum 0.9
+  ort-train explain model.onnx --config recipe.yaml --replicas 1024 --bandwidth 12.5 --latency 5 --step-time 80
+
+All options of training are understood; those that change nothing here are not listed.)";
 
 std::string dashed(std::string name) {
   std::replace(name.begin(), name.end(), '_', '-');
@@ -90,6 +100,27 @@ class OptionFormatter : public CLI::Formatter {
 
 /// Whether an option means anything to the command.
 bool is_for(const std::string& command, const training::OptionInfo& option) {
+  static const std::set<std::string> not_explained = {"validation",
+                                                      "validation_split",
+                                                      "epochs",
+                                                      "drop_last",
+                                                      "shuffle",
+                                                      "schedule",
+                                                      "warmup_steps",
+                                                      "warmup_epochs",
+                                                      "output",
+                                                      "history",
+                                                      "curves",
+                                                      "checkpoint",
+                                                      "checkpoint_every_epochs",
+                                                      "checkpoint_every_steps",
+                                                      "resume",
+                                                      "quiet",
+                                                      "device",
+                                                      "gpus",
+                                                      "collective_timeout",
+                                                      "augmentation"};
+  if (command == "explain") return not_explained.count(option.name) == 0;
   static const std::map<std::string, std::set<std::string>> known = {
       {"evaluate",
        {"data", "validation", "validation_split", "batch_size", "loss", "metrics", "preprocessing", "batch_axis",
@@ -100,6 +131,7 @@ bool is_for(const std::string& command, const training::OptionInfo& option) {
 }
 
 std::string help_of(const training::OptionInfo& option, const std::string& command) {
+  if (command == "explain" && option.name == "replicas") return "copies of the model, of all processes";
   if (command == "predict" && option.name == "output") return "archive for the model's outputs, .npz";
   if (command != "train" && option.name == "resume") return "checkpoint of the run, for the mean and deviation it took";
   return option.help;
@@ -119,7 +151,8 @@ class Parser {
                     wrapped("recipe: a YAML file with the options below as keys; options typed here win"))
         ->type_name("FILE.yaml");
     for (const training::OptionInfo& option : training::options()) add(option, command);
-    app_.footer(command == "train" ? train_examples : command == "evaluate" ? evaluate_examples : predict_examples);
+    if (command == "explain") add_machine();
+    app_.footer(examples(command));
   }
 
   /// False when the help or the version was asked for and printed.
@@ -151,11 +184,47 @@ class Parser {
     return config;
   }
 
+  training::ExplainedMachine machine() const {
+    training::ExplainedMachine machine;
+    if (const auto gigabytes = number("bandwidth", false)) machine.network.bandwidth = *gigabytes * 1e9;
+    if (const auto microseconds = number("latency", true)) machine.network.latency = *microseconds / 1e6;
+    if (const auto milliseconds = number("step-time", false)) machine.compute_seconds = *milliseconds / 1e3;
+    return machine;
+  }
+
  private:
+  std::optional<double> number(const std::string& name, bool may_be_zero) const {
+    const auto found = machine_.find(name);
+    if (found == machine_.end() || !found->second) return std::nullopt;
+    const double value = *found->second;
+    if (!std::isfinite(value) || value < 0 || (value == 0 && !may_be_zero)) {
+      fail_usage("'", name, "' is ", value, "; give a number ", may_be_zero ? "from 0 on" : "above 0");
+    }
+    return value;
+  }
+
+  static const char* examples(const std::string& command) {
+    if (command == "evaluate") return evaluate_examples;
+    if (command == "predict") return predict_examples;
+    return command == "explain" ? explain_examples : train_examples;
+  }
+
+  /// Options of "explain" alone; they are no keys of a recipe.
+  void add_machine() {
+    const auto add_number = [this](const char* name, const char* unit, const char* help) {
+      app_.add_option("--" + std::string(name), machine_[name], wrapped(help))->type_name(unit)->group("Network");
+    };
+    add_number("bandwidth", "GB/S", "of each replica's connection, each way; 12.5 unless given");
+    add_number("latency", "MICROSECONDS", "of a message; 10 unless given");
+    add_number("step-time", "MS", "computation of a step on your machine; timed on this one unless given");
+  }
+
   static std::string title(const std::string& command) {
     if (command == "evaluate") return "ort-train evaluate: loss and metrics of an ONNX model on a data set.\n";
     if (command == "predict")
       return "ort-train predict: the outputs of an ONNX model for every sample of a data set.\n";
+    if (command == "explain")
+      return "ort-train explain: what a training step does, what memory it needs, how it scales. Needs no data.\n";
     return "ort-train: trains an ONNX model; a trained ONNX model comes out.\n";
   }
 
@@ -186,6 +255,7 @@ class Parser {
       known.push_back(option.name);
       known.insert(known.end(), option.aliases.begin(), option.aliases.end());
     }
+    for (const auto& number : machine_) known.push_back(training::normalized_key(number.first));
     const std::string typed = unknown->substr(0, unknown->find('='));
     const std::string name = typed.substr(std::min(typed.find_first_not_of('-'), typed.size()));
     const std::string meant = training::closest(training::normalized_key(name), known);
@@ -196,6 +266,7 @@ class Parser {
   CLI::App app_;
   std::string model_, recipe_;
   std::map<std::string, std::vector<std::string>> values_;
+  std::map<std::string, std::optional<double>> machine_;
 };
 
 }  // namespace
@@ -211,6 +282,7 @@ CommandLine parse_command_line(const std::string& command, const std::vector<std
   // Whoever evaluates wants every sample, unless told otherwise.
   if (command != "train") defaults.data.validation_split = 0;
   result.config = parser.config(defaults);
+  result.machine = parser.machine();
   return result;
 }
 

@@ -31,7 +31,8 @@ or with a recipe that says so: --config FILE.yaml. For example:
 void take_part(training::TrainingConfig& config, const std::string& command, const runtime::Processes& processes) {
   if (processes.count() == 1) return;
   if (command != "train") {
-    fail_usage("'", command, "' runs in one process, but ", processes.count(), " were started; leave out mpirun");
+    fail_usage("'", command, "' runs in one process, but ", processes.count(), " were started; leave out mpirun",
+               command == "explain" ? ", and give the replicas of all processes with --replicas" : "");
   }
   config.processes = processes.count();
   config.process = processes.index();
@@ -40,7 +41,8 @@ void take_part(training::TrainingConfig& config, const std::string& command, con
 int dispatch(const std::vector<std::string>& arguments, const runtime::Processes& processes) {
   std::string command = "train";
   std::vector<std::string> rest = arguments;
-  const bool named = !rest.empty() && (rest[0] == "train" || rest[0] == "evaluate" || rest[0] == "predict");
+  const bool named =
+      !rest.empty() && (rest[0] == "train" || rest[0] == "evaluate" || rest[0] == "predict" || rest[0] == "explain");
   if (named) {
     command = rest[0];
     rest.erase(rest.begin());
@@ -50,6 +52,10 @@ int dispatch(const std::vector<std::string>& arguments, const runtime::Processes
   if (parsed.help_shown) return 0;
   if (parsed.config.model.empty()) fail_usage("no model was given\n\n", short_help);
   take_part(parsed.config, command, processes);
+  if (command == "explain") {
+    check_explainable(parsed.config);
+    return explain(parsed.config, parsed.machine);
+  }
   training::check(parsed.config);
   require_data(parsed.config);
   if (command == "evaluate") return evaluate(parsed.config);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/training/config.h"
+#include "runtime/training/explanation_text.h"
 
 namespace ort_train::tools {
 
@@ -18,6 +19,12 @@ inline constexpr int interrupted_exit_code = 130;
 int train(const training::TrainingConfig& config);
 int evaluate(const training::TrainingConfig& config);
 int predict(const training::TrainingConfig& config);
+/// Prints what a training step of this configuration does and how it scales; `replicas` counts those of all machines.
+/// Needs no data.
+int explain(const training::TrainingConfig& config, const training::ExplainedMachine& machine);
+
+/// Throws (usage) for what training refuses as well, and for what explain cannot tell.
+void check_explainable(training::TrainingConfig config);
 
 /// Throws (usage) a text that tells a newcomer which data the model takes and in which forms they can come.
 void require_data(const training::TrainingConfig& config);

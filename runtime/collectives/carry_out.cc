@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/shard.h"
+#include "runtime/collectives/scratch.h"
 #include "runtime/collectives/sum.h"
 #include "runtime/collectives/wire.h"
 
@@ -29,10 +30,11 @@ class Part {
         local_(local),
         operation_(operation),
         element_(operation.kind == OperationKind::barrier ? 0 : size_of(operation.dtype)),
-        bytes_(operation.count * element_) {}
+        bytes_(operation.count * element_),
+        scratch_(scratch_of(operation, layout_)) {}
 
   void carry_out() {
-    group_.arrive(local_, operation_, [this] { prepare(); });
+    group_.arrive(local_, operation_, [this] { grow(group_.scratch(), scratch_.partial + scratch_.result); });
     switch (operation_.kind) {
       case OperationKind::all_reduce: all_reduce(); break;
       case OperationKind::broadcast: broadcast(); break;
@@ -50,20 +52,8 @@ class Part {
   std::size_t local() const { return static_cast<std::size_t>(local_); }
   std::size_t size() const { return static_cast<std::size_t>(group_.size()); }
 
-  /// Whether the sum over the local replicas needs memory of its own, because nobody's array can hold it.
-  bool needs_partial() const {
-    if (!exchange_ || size() == 1) return false;
-    return operation_.kind == OperationKind::reduce_scatter ||
-           (operation_.kind == OperationKind::all_reduce && sum_type(operation_.dtype) != operation_.dtype);
-  }
-
-  void prepare() {
-    if (!needs_partial()) return;
-    const bool parts = operation_.kind == OperationKind::reduce_scatter;
-    const std::size_t elements = operation_.count * (parts ? static_cast<std::size_t>(layout_.replicas()) : 1);
-    group_.partial().resize(elements * size_of(sum_type(operation_.dtype)));
-    if (parts) group_.result().resize(bytes_ * size());
-  }
+  std::byte* partial() const { return group_.scratch().data(); }
+  std::byte* result() const { return partial() + scratch_.partial; }
 
   /// The operands of all local replicas, from this byte on.
   std::vector<const void*> inputs(std::size_t skipped) const {
@@ -94,12 +84,12 @@ class Part {
       add_slice(operation_.dtype, outputs(), slice.first, slice.rows);
       return;
     }
-    void* partial = needs_partial() ? group_.partial().data() : leader_output();
+    void* sum = scratch_.partial > 0 ? partial() : leader_output();
     if (size() > 1) {
-      add_slice(partial_type(operation_.dtype, layout_), {partial}, slice.first, slice.rows);
+      add_slice(partial_type(operation_.dtype, layout_), {sum}, slice.first, slice.rows);
       group_.meet();
     }
-    if (leads()) exchange_->all_reduce(operation_, partial, operation_.output);
+    if (leads()) exchange_->all_reduce(operation_, sum, operation_.output);
     group_.meet();
     copy(leader_output(), operation_.output, bytes_);
   }
@@ -125,11 +115,11 @@ class Part {
       return;
     }
     const Shard slice = shard_of(count * layout_.replicas(), group_.size(), local_);
-    add_slice(partial_type(operation_.dtype, layout_), {group_.partial().data()}, slice.first, slice.rows);
+    add_slice(partial_type(operation_.dtype, layout_), {partial()}, slice.first, slice.rows);
     group_.meet();
-    if (leads()) exchange_->reduce_scatter(operation_, group_.partial().data(), group_.result().data());
+    if (leads()) exchange_->reduce_scatter(operation_, partial(), result());
     group_.meet();
-    copy(group_.result().data() + local() * bytes_, operation_.output, bytes_);
+    copy(result() + local() * bytes_, operation_.output, bytes_);
   }
 
   void all_gather() {
@@ -153,6 +143,7 @@ class Part {
   const int local_;
   const Operation& operation_;
   const std::size_t element_, bytes_;
+  const Scratch scratch_;
 };
 
 }  // namespace

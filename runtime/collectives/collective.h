@@ -23,6 +23,9 @@ class Collective {
     std::uint64_t messages = 0;       ///< sent by this replica to another process
     std::uint64_t bytes_sent = 0;     ///< by this replica to another process
     std::uint64_t bytes_reduced = 0;  ///< operands of all_reduce and reduce_scatter
+    /// Most memory that an operation needed beside the arrays: for sums over the replicas of this process, and for what
+    /// other processes sent. Counted by the first replica of a process; see runtime/collectives/scratch.h.
+    std::uint64_t partial_bytes = 0, received_bytes = 0;
     bool operator==(const Statistics&) const = default;
   };
 

@@ -47,9 +47,8 @@ class LocalGroup {
   /// What the replica arrived with; valid between `arrive` and the last `meet` of the operation.
   const Operation& operation(int local) const { return seats_[static_cast<std::size_t>(local)]->operation; }
 
-  /// Memory of the group that lasts for one operation; `prepare` sets its size.
-  std::vector<std::byte>& partial() { return partial_; }
-  std::vector<std::byte>& result() { return result_; }
+  /// Memory of the group, used for one operation after the other; `prepare` makes it large enough.
+  std::vector<std::byte>& scratch() { return scratch_; }
 
   /// The communication thread of `local` touches no array any more and came to its end; `in_order` when its replica
   /// had no more to do.
@@ -87,7 +86,7 @@ class LocalGroup {
   int running_;
   std::atomic<bool> failed_ = false;
   std::string failure_;
-  std::vector<std::byte> partial_, result_;
+  std::vector<std::byte> scratch_;
 };
 
 }  // namespace ort_train::runtime

@@ -37,7 +37,7 @@ class ProcessExchange {
   /// Takes leave of the other processes and waits until they do the same.
   virtual void close() noexcept = 0;
 
-  /// Messages and bytes sent since the beginning.
+  /// Messages and bytes sent since the beginning, and the memory for what is received.
   virtual Collective::Statistics sent() const = 0;
 };
 

@@ -109,6 +109,8 @@ void ReplicaCollective::complete(const Operation& operation) {
     const Statistics sent = group_->exchange()->sent();
     statistics_.messages = sent.messages;
     statistics_.bytes_sent = sent.bytes_sent;
+    statistics_.received_bytes = sent.received_bytes;
+    statistics_.partial_bytes = group_->scratch().capacity();
   }
   group_->done(local_).notify_all();
 }

@@ -1,5 +1,8 @@
 #include "runtime/collectives/traffic.h"
 
+#include <algorithm>
+
+#include "runtime/collectives/scratch.h"
 #include "runtime/collectives/wire.h"
 
 namespace ort_train::runtime {
@@ -45,6 +48,8 @@ Collective::Statistics& operator+=(Collective::Statistics& sum, const Collective
   sum.messages += more.messages;
   sum.bytes_sent += more.bytes_sent;
   sum.bytes_reduced += more.bytes_reduced;
+  sum.partial_bytes = std::max(sum.partial_bytes, more.partial_bytes);
+  sum.received_bytes = std::max(sum.received_bytes, more.received_bytes);
   return sum;
 }
 
@@ -59,6 +64,11 @@ Collective::Statistics traffic_of(const Operation& operation, const Layout& layo
   const int process = layout.process_of(rank);
   if (layout.processes == 1 || rank != process * layout.replicas_per_process) return traffic;
 
+  Layout own = layout;
+  own.process = process;
+  const Scratch scratch = scratch_of(operation, own);
+  traffic.partial_bytes = scratch.partial + scratch.result;
+  traffic.received_bytes = scratch.received;
   const auto others = static_cast<std::uint64_t>(layout.processes - 1);
   const std::size_t payload = payload_bytes(operation, layout);
   traffic.messages += others;

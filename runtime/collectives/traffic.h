@@ -10,7 +10,7 @@ namespace ort_train::runtime {
 /// process sends for all of them.
 Collective::Statistics traffic_of(const Operation& operation, const Layout& layout, int rank);
 
-/// The sum of what several operations add.
+/// What several operations add: sums, and the most memory that one of them needs.
 Collective::Statistics& operator+=(Collective::Statistics& sum, const Collective::Statistics& more);
 
 }  // namespace ort_train::runtime

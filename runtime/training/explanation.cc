@@ -1,12 +1,14 @@
 #include "runtime/training/explanation.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 
 #include "base/error.h"
 #include "base/random.h"
 #include "base/shard.h"
 #include "runtime/collectives/rehearsal_collective.h"
+#include "runtime/collectives/traffic.h"
 
 namespace ort_train::training {
 namespace {
@@ -40,9 +42,10 @@ bool is_start(const runtime::ProfileEntry& entry) {
 }
 
 /// Goes through the instructions with a clock and notes when collectives begin and are waited for. Instructions that
-/// start a collective stand in the order of the operations.
+/// start a collective stand in the order of the operations. What the rehearsal itself does counts as computation; it
+/// is a copy of what is gathered at most.
 void put_on_clock(const std::vector<runtime::ProfileEntry>& profile, const std::vector<runtime::Operation>& operations,
-                  Explanation& explanation) {
+                  const std::map<std::string, std::size_t>& operands, Explanation& explanation) {
   double now = 0;
   std::map<std::string, std::size_t> by_node;
   for (const runtime::ProfileEntry& entry : profile) {
@@ -54,7 +57,8 @@ void put_on_clock(const std::vector<runtime::ProfileEntry>& profile, const std::
     now += entry.milliseconds / 1000 / static_cast<double>(std::max<std::int64_t>(entry.runs, 1));
     if (!is_start(entry) || explanation.collectives.size() == operations.size()) continue;
     by_node[entry.node] = explanation.collectives.size();
-    explanation.collectives.push_back({operations[explanation.collectives.size()], entry.node, now, now});
+    explanation.collectives.push_back(
+        {operations[explanation.collectives.size()], entry.node, operands.at(entry.node), now, now});
   }
   explanation.compute_seconds = now;
 }
@@ -67,12 +71,16 @@ std::size_t bytes_of(const graph::Graph& graph, graph::Role role) {
   return bytes;
 }
 
-void count_operands(const graph::Graph& graph, Explanation& explanation) {
+/// Arrays that each collective joins, by the name of its node: the compiler may begin them in another order than that
+/// of the graph.
+std::map<std::string, std::size_t> operands_by_node(const graph::Graph& graph) {
+  std::map<std::string, std::size_t> operands;
   for (const auto& node : graph.nodes()) {
     for (const char* kind : {"AllReduce", "ReduceScatter", "AllGather"}) {
-      if (node->is(kind, graph::training_domain)) explanation.operands.push_back(node->inputs().size());
+      if (node->is(kind, graph::training_domain)) operands[node->name()] = node->inputs().size();
     }
   }
+  return operands;
 }
 
 std::int64_t global_batch(const graph::Graph& model, const passes::TrainingSpec& spec,
@@ -85,24 +93,25 @@ std::int64_t global_batch(const graph::Graph& model, const passes::TrainingSpec&
 }  // namespace
 
 Explanation explain(const graph::Graph& model, const passes::TrainingSpec& spec,
-                    const std::map<std::string, Dims>& input_dims, const passes::Replication& replication,
-                    int threads) {
+                    const std::map<std::string, Dims>& input_dims, const passes::Replication& replication, int threads,
+                    bool winograd) {
   if (model.inputs().empty()) fail("the model has no input that samples could be fed to");
   Explanation explanation;
   passes::Replication first = replication;
   first.rank = 0;
   const auto graph = passes::build_training_graph(model, spec, input_dims, first, &explanation.passes);
   explanation.replicas = replication.replicas;
+  explanation.accumulate = replication.accumulate;
   explanation.global_batch = global_batch(model, spec, input_dims);
   explanation.replica_batch = shard_of(explanation.global_batch, replication.replicas, 0).rows;
   explanation.parameter_bytes = bytes_of(*graph, graph::Role::parameter);
   explanation.slot_bytes = bytes_of(*graph, graph::Role::optimizer_slot);
-  count_operands(*graph, explanation);
 
   runtime::RehearsalCollective collective(0, replication.replicas);
   const auto device = runtime::make_cpu_device(threads);
   runtime::CompileOptions options;
   options.profile = true;
+  options.winograd = winograd;
   options.collective = &collective;
   // The first steps touch new memory; their times are thrown away with their executable.
   const auto state = device->make_state();
@@ -114,8 +123,16 @@ Explanation explain(const graph::Graph& model, const passes::TrainingSpec& spec,
     executable->run();
   }
   explanation.plan = executable->report();
-  put_on_clock(executable->profile(), collective.operations(), explanation);
+  put_on_clock(executable->profile(), collective.operations(), operands_by_node(*graph), explanation);
   return explanation;
+}
+
+runtime::Collective::Statistics traffic_of(const Explanation& explanation, const runtime::Layout& layout, int rank) {
+  runtime::Collective::Statistics sum;
+  for (const ExplainedCollective& collective : explanation.collectives) {
+    sum += runtime::traffic_of(collective.operation, layout, rank);
+  }
+  return sum;
 }
 
 StepPrediction predict_step(const Explanation& explanation, const runtime::Interconnect& interconnect,
@@ -123,25 +140,30 @@ StepPrediction predict_step(const Explanation& explanation, const runtime::Inter
   const double compute = compute_seconds.value_or(explanation.compute_seconds);
   const double scale = explanation.compute_seconds > 0 ? compute / explanation.compute_seconds : 1;
   StepPrediction prediction;
+  const std::size_t count = explanation.collectives.size();
+  std::vector<double> seconds(count), done(count);
   double network_free = 0, delay = 0;
+  prediction.hidden.assign(count, 1);
   // Where the replica waits, everything behind is late by as much; those that are needed first are waited for first.
-  std::vector<std::pair<double, double>> waits;  // when needed, when done
-  for (const ExplainedCollective& collective : explanation.collectives) {
-    for (auto wait = waits.begin(); wait != waits.end();) {
-      if (wait->first * scale > collective.ready * scale) {
-        ++wait;
-        continue;
-      }
-      delay = std::max(delay, wait->second - wait->first * scale);
-      wait = waits.erase(wait);
+  std::multimap<double, std::size_t> under_way;  // by when they are needed
+  const auto wait_until = [&](double now) {
+    for (; !under_way.empty() && under_way.begin()->first <= now; under_way.erase(under_way.begin())) {
+      const auto [needed, i] = *under_way.begin();
+      const double waited = std::max(0.0, done[i] - needed * scale - delay);
+      delay += waited;
+      if (waited > 0) prediction.hidden[i] = 1 - std::min(1.0, waited / seconds[i]);
     }
-    const double seconds = runtime::seconds_of(collective.operation, explanation.replicas, interconnect, algorithm);
-    const double begin = std::max(network_free, collective.ready * scale + delay);
-    network_free = begin + seconds;
-    prediction.communication_seconds += seconds;
-    waits.emplace_back(collective.needed, network_free);
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    const ExplainedCollective& collective = explanation.collectives[i];
+    wait_until(collective.ready);
+    seconds[i] = runtime::seconds_of(collective.operation, explanation.replicas, interconnect, algorithm);
+    done[i] = std::max(network_free, collective.ready * scale + delay) + seconds[i];
+    network_free = done[i];
+    prediction.communication_seconds += seconds[i];
+    under_way.emplace(collective.needed, i);
   }
-  for (const auto& [needed, done] : waits) delay = std::max(delay, done - needed * scale);
+  wait_until(std::numeric_limits<double>::infinity());
   prediction.exposed_seconds = delay;
   prediction.seconds = compute + delay;
   prediction.efficiency = prediction.seconds > 0 ? compute / prediction.seconds : 1;

@@ -224,7 +224,24 @@ Task::Task(const TrainingConfig& config, std::unique_ptr<graph::Graph> model, da
   match(labels);
 }
 
+Task Task::without_samples(const TrainingConfig& config) {
+  Task task;
+  task.config_ = config;
+  task.model_ = graph::load(config.model);
+  task.take_settings();
+  task.choose_losses(Labels::needed);
+  task.take_declared_dims();
+  return task;
+}
+
 void Task::match(Labels labels) {
+  take_settings();
+  choose_losses(labels);
+  make_input_slots();
+  if (labels == Labels::needed) make_label_slots();
+}
+
+void Task::take_settings() {
   spec_.optimizer = config_.optimizer;
   spec_.trainable = config_.trainable;
   spec_.freeze = config_.freeze;
@@ -232,9 +249,6 @@ void Task::match(Labels labels) {
   spec_.disabled_passes = config_.disabled_passes;
   spec_.dump_folder = config_.dump_passes;
   find_batch_axes();
-  choose_losses(labels);
-  make_input_slots();
-  if (labels == Labels::needed) make_label_slots();
 }
 
 void Task::find_batch_axes() {
@@ -259,7 +273,13 @@ void Task::choose_losses(Labels labels) {
   spec_.losses = config_.losses;
   if (spec_.losses.empty()) {
     std::string why;
-    spec_.losses.push_back(choose_loss(*model_, first_label(*splits_.training), why));
+    const data::Field* label = splits_.training != nullptr ? first_label(*splits_.training) : nullptr;
+    spec_.losses.push_back(choose_loss(*model_, label, why));
+    if (splits_.training == nullptr && spec_.losses.front().type == "mse") {
+      fail_usage(
+          "which loss the model is trained with depends on the labels, since it ends without Softmax, LogSoftmax ",
+          "or Sigmoid; give --loss softmax_cross_entropy for class numbers, --loss mse for real numbers, or --data");
+    }
     notes_.push_back("loss " + spec_.losses.front().type + " was chosen since " + why);
   }
   spec_ = passes::resolve(*model_, spec_);
@@ -297,6 +317,19 @@ void Task::make_input_slots() {
     }
     if (blocks != 1) sample_blocks_[slot.name] = blocks;
     inputs_.push_back(std::move(slot));
+  }
+}
+
+void Task::take_declared_dims() {
+  if (model_->inputs().empty()) fail("the model has no input that samples could be fed to");
+  for (const graph::Value* input : model_->inputs()) {
+    const auto axis = spec_.batch_axes.find(input->name());
+    const Dims dims = sample_dims_of(*input, axis == spec_.batch_axes.end() ? 0 : axis->second);
+    if (std::find(dims.begin(), dims.end(), -1) != dims.end()) {
+      fail_usage("the model's input '", input->name(), "' is ", graph::to_string(input->type()),
+                 ", which leaves the size of a sample open; give samples with --data");
+    }
+    sample_dims_[input->name()] = dims;
   }
 }
 

@@ -24,6 +24,9 @@ class Task {
   /// The same with a model and samples that the caller has made.
   Task(const TrainingConfig& config, std::unique_ptr<graph::Graph> model, data::Splits splits,
        Labels labels = Labels::needed);
+  /// The model alone, to look at what training would do: no samples are opened, and there are no loaders. Throws
+  /// (usage) when only samples could tell the loss, or an extent of an input.
+  static Task without_samples(const TrainingConfig& config);
 
   const graph::Graph& model() const { return *model_; }
   /// Losses, metrics, optimizer: whatever the configuration left open is chosen.
@@ -32,6 +35,8 @@ class Task {
   const std::vector<std::string>& metric_names() const { return metric_names_; }
   const data::Splits& splits() const { return splits_; }
   const std::map<std::string, Dims>& sample_dims() const { return sample_dims_; }
+  /// Extents of each model input, with the samples of one update over all replicas.
+  std::map<std::string, Dims> batch_dims() const;
   /// For arrays whose samples do not come first: the number of blocks that each sample has a part of (see
   /// CompiledGraph::set_input), by name.
   const std::map<std::string, std::int64_t>& sample_blocks() const { return sample_blocks_; }
@@ -52,12 +57,14 @@ class Task {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  Task() = default;
   void match(Labels labels);
+  void take_settings();
   void find_batch_axes();
   void choose_losses(Labels labels);
   void make_input_slots();
   void make_label_slots();
-  std::map<std::string, Dims> batch_dims() const;
+  void take_declared_dims();
   std::unique_ptr<data::Loader> loader(data::DatasetPointer samples, data::SampleReader::Mode mode,
                                        const data::LoaderOptions& options) const;
 

@@ -1,5 +1,6 @@
-// A program for mpirun: collectives_program SCENARIO REPLICAS [SECONDS]. Every process has so many replicas.
+// A program for mpirun: collectives_program SCENARIO REPLICAS [SECONDS | MODEL]. Every process has so many replicas.
 //     operations   all operations, types and sizes against sums taken by hand, and the statistics
+//     step         a training step of the file MODEL: what it sends is what an explanation of it says
 //     mismatch     the last replica calls something else
 //     abort        the last replica gives up
 //     interrupt    the same, in the middle of a large sum
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -22,10 +24,12 @@
 
 #include "base/dispatch.h"
 #include "base/error.h"
+#include "graph/onnx_io.h"
 #include "runtime/collectives/group.h"
 #include "runtime/collectives/processes.h"
 #include "runtime/collectives/sum.h"
 #include "runtime/collectives/traffic.h"
+#include "runtime/training/explanation.h"
 
 namespace {
 
@@ -144,6 +148,50 @@ void operations(Collective& collective, const Layout& layout) {
   }
 }
 
+/// One step of `model`, with what the explanation predicts for it.
+void training_step(Collective& collective, const Layout& layout, const graph::Graph& model, bool shard_optimizer) {
+  passes::TrainingSpec spec;
+  spec.losses = {passes::LossSpec{"softmax_cross_entropy"}};
+  spec.optimizer.momentum = 0.9;
+  passes::Replication replication;
+  replication.replicas = layout.replicas();
+  replication.shard_optimizer = shard_optimizer;
+  replication.bucket_bytes = 1 << 20;
+  std::map<std::string, Dims> dims;
+  for (const graph::Value* input : model.inputs()) {
+    dims[input->name()] = {2 * layout.replicas()};
+    for (std::size_t axis = 1; axis < input->type().shape->size(); ++axis) {
+      dims[input->name()].push_back(input->type().shape->at(axis).value());
+    }
+  }
+  const training::Explanation explanation = training::explain(model, spec, dims, replication, 1);
+  replication.rank = collective.rank();
+  const auto graph = passes::build_training_graph(model, spec, dims, replication);
+  const auto device = make_cpu_device(1);
+  const auto executable = device->compile(*graph, device->make_state(), {.collective = &collective});
+  for (const graph::Value* input : graph->inputs()) {
+    executable->set_input(input->name(), Tensor(input->dtype(), input->dims()));
+  }
+  const Collective::Statistics before = collective.statistics();
+  executable->run();
+  const Collective::Statistics found = collective.statistics();
+  const Collective::Statistics expected = traffic_of(explanation, layout, collective.rank());
+  const bool as_expected = found.operations - before.operations == expected.operations &&
+                           found.messages - before.messages == expected.messages &&
+                           found.bytes_sent - before.bytes_sent == expected.bytes_sent &&
+                           found.bytes_reduced - before.bytes_reduced == expected.bytes_reduced &&
+                           found.partial_bytes == expected.partial_bytes &&
+                           found.received_bytes == expected.received_bytes;
+  const bool sends = expected.bytes_sent > explanation.parameter_bytes / 2;
+  if (!as_expected || (collective.rank() == layout.first_replica() && !sends)) {
+    fail("replica ", collective.rank(), " carried out ", found.operations - before.operations, " operations, sent ",
+         found.messages - before.messages, " messages of ", found.bytes_sent - before.bytes_sent, " bytes, reduced ",
+         found.bytes_reduced - before.bytes_reduced, " and needed ", found.partial_bytes, " and ", found.received_bytes,
+         " bytes, but the explanation says ", expected.operations, ", ", expected.messages, ", ", expected.bytes_sent,
+         ", ", expected.bytes_reduced, ", ", expected.partial_bytes, " and ", expected.received_bytes);
+  }
+}
+
 void mismatch(Collective& collective) {
   std::vector<float> memory(1000000);
   const bool last = collective.rank() == collective.replicas() - 1;
@@ -179,12 +227,18 @@ void sums_until(Collective& collective, const Layout& layout, int signal) {
   }
 }
 
-void run(const std::string& scenario, const Layout& layout, CollectiveOptions options) {
+void run(const std::string& scenario, const Layout& layout, CollectiveOptions options, const std::string& model) {
   const bool last = layout.process == layout.processes - 1;
   if (scenario == "operations") {
     // A group may follow another one.
     run_replicas(layout, options, [&](Collective& collective) { operations(collective, layout); });
     run_replicas(layout, options, [&](Collective& collective) { operations(collective, layout); });
+  } else if (scenario == "step") {
+    const auto graph = graph::load(model);
+    for (const bool shard_optimizer : {false, true}) {
+      run_replicas(layout, options,
+                   [&](Collective& collective) { training_step(collective, layout, *graph, shard_optimizer); });
+    }
   } else if (scenario == "mismatch") {
     run_replicas(layout, options, mismatch);
   } else if (scenario == "abort") {
@@ -211,12 +265,13 @@ void run(const std::string& scenario, const Layout& layout, CollectiveOptions op
 int main(int count, char** arguments) {
   std::unique_ptr<Processes> processes;
   try {
-    if (count < 3) fail_usage("usage: collectives_program SCENARIO REPLICAS [SECONDS]");
+    if (count < 3) fail_usage("usage: collectives_program SCENARIO REPLICAS [SECONDS | MODEL]");
     processes = std::make_unique<Processes>();
     const Layout layout{processes->count(), processes->index(), std::stoi(arguments[2])};
     CollectiveOptions options;
-    if (count > 3) options.timeout_seconds = std::stod(arguments[3]);
-    run(arguments[1], layout, options);
+    const std::string scenario = arguments[1], more = count > 3 ? arguments[3] : "";
+    if (!more.empty() && scenario != "step") options.timeout_seconds = std::stod(more);
+    run(scenario, layout, options, more);
     std::printf("process %d: all is well\n", layout.process);
     return 0;
   } catch (const Error& error) {

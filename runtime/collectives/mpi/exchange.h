@@ -26,7 +26,11 @@ class MpiExchange final : public ProcessExchange {
   void poll() override { transfers_.control().poll(); }
   void tell_failure(const std::string& sentence) noexcept override;
   void close() noexcept override;
-  Collective::Statistics sent() const override { return transfers_.sent(); }
+  Collective::Statistics sent() const override {
+    Collective::Statistics sent = transfers_.sent();
+    sent.received_bytes = scratch_.capacity();
+    return sent;
+  }
 
  private:
   /// What travels with the greeting to a process; null: nothing does.

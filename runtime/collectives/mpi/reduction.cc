@@ -1,6 +1,7 @@
 #include "runtime/collectives/mpi/reduction.h"
 
 #include "runtime/collectives/mpi/tags.h"
+#include "runtime/collectives/scratch.h"
 #include "runtime/collectives/sum.h"
 #include "runtime/collectives/wire.h"
 
@@ -39,8 +40,8 @@ std::byte* Reduction::received(std::size_t process, const Shard& piece) const {
 }
 
 void Reduction::receive_parts() {
-  arrays_.scratch.resize(transfers_.others().size() * static_cast<std::size_t>(arrays_.chunks[process_].rows) *
-                         partial_size_);
+  grow(arrays_.scratch,
+       transfers_.others().size() * static_cast<std::size_t>(arrays_.chunks[process_].rows) * partial_size_);
   for (std::size_t i = 0; i < pieces_[process_].size(); ++i) {
     const Shard& piece = pieces_[process_][i];
     for (const int other : transfers_.others()) {
