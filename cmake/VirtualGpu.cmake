@@ -2,7 +2,7 @@
 # in for the driver and for every entry point that needs a device; see tests/virtual_gpu/core.h.
 
 file(GLOB virtual_gpu_sources CONFIGURE_DEPENDS tests/virtual_gpu/*.cc)
-list(FILTER virtual_gpu_sources EXCLUDE REGEX "_(test|program)\\.cc$")
+list(FILTER virtual_gpu_sources EXCLUDE REGEX "(_test|/process_program)\\.cc$")
 get_filename_component(cudart_library "${CUDA_cudart_LIBRARY}" REALPATH)
 set(stubs "${CMAKE_BINARY_DIR}/virtual_gpu/stubs.cc")
 add_custom_command(OUTPUT "${stubs}"
@@ -18,7 +18,7 @@ add_library(virtual_gpu SHARED ${virtual_gpu_sources} "${stubs}")
 set_source_files_properties("${stubs}" PROPERTIES COMPILE_OPTIONS "-w;-fno-builtin")
 set_target_properties(virtual_gpu PROPERTIES OUTPUT_NAME cuda PREFIX lib SUFFIX .so.1 NO_SONAME ON
                       LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/virtual_gpu")
-target_link_options(virtual_gpu PRIVATE -Wl,-soname,libcuda.so.1 -Wl,--exclude-libs,libvirtual_gpu_base.a)
+target_link_options(virtual_gpu PRIVATE -Wl,--no-undefined -Wl,-soname,libcuda.so.1 -Wl,--exclude-libs,libvirtual_gpu_base.a)
 target_include_directories(virtual_gpu PRIVATE "${CMAKE_SOURCE_DIR}")
 target_include_directories(virtual_gpu SYSTEM PRIVATE "${CUDAToolkit_INCLUDE_DIRS}" "${CUDNN_INCLUDE_DIR}"
                                                       "${NCCL_INCLUDE_DIR}")
