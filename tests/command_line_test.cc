@@ -243,7 +243,7 @@ TEST_CASE("options that do not exist or do not fit are usage errors") {
   check_refused(place, place.train({"--optimizer", "adma"}), 2, {"'adma'", "adam"});
   check_refused(place, place.train({"--momentum"}), 2, {"--momentum"});
   check_refused(place, place.train({"--gpus", "1"}), 2, {"CUDA", "CPU"});
-  check_refused(place, place.train({"--gpus", "0,2"}), 2, {"GPU 0", "CPU"});
+  check_refused(place, place.train({"--gpus", "0,2"}), 2, {"GPU", "CPU"});
   check_refused(place, place.train({"--replicas", "0"}), 2, {"replicas"});
   check_refused(place, place.train({"--config", place / "none.yaml"}), 2, {"none.yaml", "does not exist"});
   check_refused(place, place.train({"--freeze", "nothing*"}), 2, {"freeze: 'nothing*' matches no parameter"});

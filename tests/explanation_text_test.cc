@@ -43,12 +43,12 @@ memory of a replica
   scratch of kernels                512 bytes
   scratch between processes            3.0 MB
 
-computation: 100.0 ms a step, timed on this machine
+computation: 100.000 ms a step, timed on this machine
 
 collectives of a step
-  collective  arrays      bytes  ready ms  needed ms  hidden (ring)  hidden (tree)
-  all_reduce       8     4.0 MB    50.000     90.000         60.6 %         47.6 %
-  all_reduce       1    4 bytes     100.0      100.0          0.0 %          0.0 %
+  collective  arrays    bytes  ready ms  needed ms  hidden (ring)  hidden (tree)
+  all_reduce       8   4.0 MB    50.000     90.000         60.6 %         47.6 %
+  all_reduce       1  4 bytes   100.000    100.000          0.0 %          0.0 %
 
 a step of the first process
   processes x replicas  operations  reduced  messages sent     sent  scratch
@@ -57,8 +57,8 @@ a step of the first process
 
 prediction with 0.1 GB/s and 1000 µs a message
   algorithm  step ms  communication ms  exposed ms  efficiency  samples/s
-  ring         132.0            72.000      32.000      75.8 %        970
-  tree         148.0            88.000      48.000      67.6 %        865
+  ring       132.000            72.000      32.000      75.8 %        970
+  tree       148.000            88.000      48.000      67.6 %        865
 )");
 }
 

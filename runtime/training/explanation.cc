@@ -71,6 +71,16 @@ std::size_t bytes_of(const graph::Graph& graph, graph::Role role) {
   return bytes;
 }
 
+/// What the instructions took since `earlier`.
+std::vector<runtime::ProfileEntry> difference(std::vector<runtime::ProfileEntry> profile,
+                                              const std::vector<runtime::ProfileEntry>& earlier) {
+  for (std::size_t i = 0; i < profile.size(); ++i) {
+    profile[i].milliseconds -= earlier[i].milliseconds;
+    profile[i].runs -= earlier[i].runs;
+  }
+  return profile;
+}
+
 /// Arrays that each collective joins, by the name of its node: the compiler may begin them in another order than that
 /// of the graph.
 std::map<std::string, std::size_t> operands_by_node(const graph::Graph& graph) {
@@ -113,17 +123,18 @@ Explanation explain(const graph::Graph& model, const passes::TrainingSpec& spec,
   options.profile = true;
   options.winograd = winograd;
   options.collective = &collective;
-  // The first steps touch new memory; their times are thrown away with their executable.
-  const auto state = device->make_state();
-  device->compile(*graph, state, options);
-  const auto executable = device->compile(*graph, state, options);
+  const auto executable = device->compile(*graph, device->make_state(), options);
   feed(*graph, *executable);
+  // The first step touches new memory, so its time does not count.
+  executable->run();
+  const std::vector<runtime::ProfileEntry> first_step = executable->profile();
   for (int step = 0; step < timed_steps; ++step) {
     collective.forget();
     executable->run();
   }
   explanation.plan = executable->report();
-  put_on_clock(executable->profile(), collective.operations(), operands_by_node(*graph), explanation);
+  put_on_clock(difference(executable->profile(), first_step), collective.operations(), operands_by_node(*graph),
+               explanation);
   return explanation;
 }
 

@@ -17,7 +17,7 @@ std::string fixed(double value, int digits) {
   return buffer;
 }
 
-std::string milliseconds(double seconds) { return fixed(seconds * 1e3, seconds < 0.1 ? 3 : 1); }
+std::string milliseconds(double seconds) { return fixed(seconds * 1e3, 3); }
 std::string percent(double share) { return fixed(100 * share, 1) + " %"; }
 
 /// Columns as wide as their widest cell: words to the left, the last `numbers` columns to the right.

@@ -351,7 +351,8 @@ void Task::make_label_slots() {
     if (model_->find(input->name()) == nullptr) names.push_back(input->name());
   }
   check_names(config_.data.labels, names, "labels");
-  passes::BatchInputs batch{global_batch(config_), {}};
+  passes::BatchInputs batch;
+  batch.samples = global_batch(config_);
   for (const graph::Value* input : model_->inputs()) batch.axes[input->name()] = 0;
   for (const auto& [input, axis] : spec_.batch_axes) batch.axes[input] = axis;
   const auto shardings = label_shardings(*evaluation, batch, names);
