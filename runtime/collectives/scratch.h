@@ -9,7 +9,7 @@
 namespace ort_train::runtime {
 
 /// Bytes that a process needs for one operation with other processes beside the arrays of its replicas; nothing with
-/// one process. Greetings, 8 KiB for each other process, are not counted.
+/// one process. Greetings, up to 16 KiB for each other process, are not counted.
 struct Scratch {
   std::size_t partial = 0;   ///< the sum over its own replicas, where none of their arrays can hold it
   std::size_t result = 0;    ///< what all its replicas get, before each takes its part
