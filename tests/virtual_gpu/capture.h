@@ -42,6 +42,10 @@ cudaError_t add_to_capture(StreamThread& stream, const char* name, std::vector<A
 void record_into_capture(StreamThread& stream, Signal& signal);
 cudaError_t wait_for_captured(const std::shared_ptr<StreamThread>& stream, const Signal& signal);
 
+/// Whether a stream is captured that waits for work on the device's default stream; the capture is invalid then. With
+/// capture_mutex() held.
+bool disturbs_capture(int device);
+
 /// Whether a capture forbids calls such as cudaMalloc to this thread; the capture is invalid then.
 bool invalidates_capture();
 

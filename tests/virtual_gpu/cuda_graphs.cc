@@ -53,6 +53,12 @@ class ExecutableGraph {
     }
   }
 
+  ~ExecutableGraph() {
+    for (auto& stream : streams_) let_end(std::move(stream));
+  }
+  ExecutableGraph(const ExecutableGraph&) = delete;
+  ExecutableGraph& operator=(const ExecutableGraph&) = delete;
+
   void launch(StreamThread& stream) {
     std::vector<SignalPointer> records(static_cast<std::size_t>(capture_->records));
     for (SignalPointer& record : records) record = std::make_shared<Signal>();
@@ -126,6 +132,14 @@ cudaError_t wait_for_captured(const std::shared_ptr<StreamThread>& stream, const
     branch.position[i] = std::max(branch.position[i], signal.position[i]);
   }
   return cudaSuccess;
+}
+
+bool disturbs_capture(int device) {
+  bool any = false;
+  for (const auto& stream : streams_of(device)) {
+    if (stream->capture != nullptr && stream->is_blocking()) stream->capture->is_invalid = any = true;
+  }
+  return any;
 }
 
 bool invalidates_capture() {

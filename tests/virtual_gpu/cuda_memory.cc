@@ -11,20 +11,35 @@ using namespace virtual_gpu;
 namespace {
 
 /// Pageable host memory is in no block and cannot be checked.
+bool is_in_known_memory(const void* memory) { return find_block(memory, 1).has_value(); }
+
+bool is_on_device(const void* memory) {
+  const auto block = find_block(memory, 1);
+  return block && block->device != pinned_host;
+}
+
 std::vector<Access> accesses_of_copy(const void* target, const void* source, std::size_t bytes) {
   std::vector<Access> accesses;
-  if (find_block(source, bytes)) accesses.push_back(read_of(source, bytes));
-  if (find_block(target, bytes)) accesses.push_back(write_of(target, bytes));
+  if (is_in_known_memory(source)) accesses.push_back(read_of(source, bytes));
+  if (is_in_known_memory(target)) accesses.push_back(write_of(target, bytes));
   return accesses;
 }
 
-bool is_in_known_memory(const void* memory) { return find_block(memory, 0).has_value(); }
+void check_direction(const void* target, const void* source, cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyDefault) return;
+  const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  if (from_device == is_on_device(source) && to_device == is_on_device(target)) return;
+  report("api", "cudaMemcpy: from " + place_of(source) + " to " + place_of(target) + " is not of kind " +
+                    std::to_string(kind));
+}
 
 }  // namespace
 
 extern "C" {
 
 cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* total) {
+  if (const cudaError_t error = device_error(current_device())) return keep_error(error);
   *total = total_memory();
   *available = free_memory(current_device());
   return cudaSuccess;
@@ -61,8 +76,10 @@ cudaError_t cudaFreeHost(void* memory) {
   return release(memory) ? cudaSuccess : keep_error(cudaErrorInvalidValue);
 }
 
-cudaError_t cudaMemcpyAsync(void* target, const void* source, std::size_t bytes, cudaMemcpyKind, cudaStream_t handle) {
+cudaError_t cudaMemcpyAsync(void* target, const void* source, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t handle) {
   if (const int error = injected("cudaMemcpyAsync")) return keep_error(error);
+  if (bytes > 0) check_direction(target, source, kind);
   const auto copy = [=](Running&) { std::memcpy(target, source, bytes); };
   const cudaError_t status = enqueue(handle, "cudaMemcpyAsync", accesses_of_copy(target, source, bytes), copy);
   if (status != cudaSuccess) return keep_error(status);

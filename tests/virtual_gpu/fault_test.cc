@@ -99,6 +99,23 @@ TEST_CASE("a stream that does not exist is reported") {
   cudaGetLastError();
 }
 
+TEST_CASE("a copy in the wrong direction or past the end of a block is reported") {
+  const int device = device_count() - 2;
+  require(cudaSetDevice(device));
+  {
+    DeviceArray<float> array(count);
+    Stream stream;
+    std::vector<float> values(2 * count);
+    require(cudaMemcpyAsync(array.get(), values.data(), array.bytes(), cudaMemcpyDeviceToHost, stream));
+    CHECK(reported() == Kinds{"api"});
+    CHECK(cudaMemcpyAsync(array.get(), values.data(), 2 * array.bytes(), cudaMemcpyHostToDevice, stream) ==
+          cudaErrorIllegalAddress);
+    CHECK(reported() == Kinds{"bounds"});
+  }
+  require(cudaSetDevice(0));
+  cudaGetLastError();
+}
+
 TEST_CASE("devices are of the model that was asked for") {
   cudaDeviceProp properties = {};
   require(cudaGetDeviceProperties(&properties, 0));

@@ -120,6 +120,21 @@ TEST_CASE("a synchronization of a stream that is captured makes the capture fail
   cudaGetLastError();
 }
 
+TEST_CASE("the default stream disturbs the capture of a stream that waits for it, and no other") {
+  DeviceArray<float> array(count);
+  for (const bool is_blocking : {true, false}) {
+    Stream stream(is_blocking ? cudaStreamDefault : cudaStreamNonBlocking);
+    require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    CHECK((fill(nullptr, array, 1) == cudaErrorStreamCaptureImplicit) == is_blocking);
+    cudaGraph_t graph = nullptr;
+    CHECK((cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated) == is_blocking);
+    if (graph != nullptr) require(cudaGraphDestroy(graph));
+    CHECK(reported() == (is_blocking ? Kinds{"api"} : Kinds{}));
+  }
+  require(cudaDeviceSynchronize());
+  cudaGetLastError();
+}
+
 TEST_CASE("a host function of a graph runs in the stream's order") {
   DeviceArray<float> array(count);
   float* pinned = nullptr;

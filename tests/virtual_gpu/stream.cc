@@ -282,7 +282,8 @@ bool StreamThread::accesses_are_valid(const Operation& operation) const {
 
 std::shared_ptr<StreamThread> find_stream(cudaStream_t handle) {
   const std::lock_guard lock(streams().mutex);
-  if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread) {
+  // Default streams of threads are not known here: that handle is none.
+  if (handle == nullptr || handle == cudaStreamLegacy) {
     std::shared_ptr<StreamThread>& stream = streams().defaults[current];
     if (stream == nullptr)
       stream = std::make_shared<StreamThread>(current, cudaStreamDefault, StreamThread::Role::legacy_default);
@@ -300,21 +301,28 @@ cudaStream_t make_stream(unsigned flags) {
   return handle;
 }
 
-// Does not wait: what is on the stream goes on, or hangs, without it.
 bool destroy_stream(cudaStream_t handle) {
+  std::shared_ptr<StreamThread> stream;
+  {
+    const std::lock_guard lock(streams().mutex);
+    const auto found = streams().by_handle.find(handle);
+    if (found == streams().by_handle.end()) return false;
+    stream = std::move(found->second);
+    streams().by_handle.erase(found);
+  }
+  let_end(std::move(stream));
+  return true;
+}
+
+void let_end(std::shared_ptr<StreamThread> stream) {
   // Threads are joined after the lock is gone.
   std::vector<std::shared_ptr<StreamThread>> ended;
   const std::lock_guard lock(streams().mutex);
-  const auto found = streams().by_handle.find(handle);
-  if (found == streams().by_handle.end()) return false;
   auto& ending = streams().ending;
-  ending.push_back(std::move(found->second));
-  streams().by_handle.erase(found);
-  const auto still_busy =
-      std::partition(ending.begin(), ending.end(), [](const auto& stream) { return stream->is_idle(); });
+  ending.push_back(std::move(stream));
+  const auto still_busy = std::partition(ending.begin(), ending.end(), [](const auto& one) { return one->is_idle(); });
   ended.assign(std::make_move_iterator(ending.begin()), std::make_move_iterator(still_busy));
   ending.erase(ending.begin(), still_busy);
-  return true;
 }
 
 std::vector<std::shared_ptr<StreamThread>> streams_of(int device) {
@@ -344,6 +352,10 @@ cudaError_t enqueue(cudaStream_t handle, const char* name, std::vector<Access> a
   }
   {
     const std::lock_guard lock(capture_mutex());
+    if (stream->role == StreamThread::Role::legacy_default && disturbs_capture(stream->device)) {
+      report("api", std::string(name) + " on the default stream while a stream that waits for it is captured");
+      return cudaErrorStreamCaptureImplicit;
+    }
     if (stream->capture != nullptr) return add_to_capture(*stream, name, std::move(accesses), std::move(work));
   }
   if (const cudaError_t error = device_error(stream->device)) return error;

@@ -111,6 +111,8 @@ class StreamThread {
 std::shared_ptr<StreamThread> find_stream(cudaStream_t handle);
 cudaStream_t make_stream(unsigned flags);
 bool destroy_stream(cudaStream_t handle);
+/// Nobody puts work on it any more. Does not wait: what is on it goes on, or hangs, by itself.
+void let_end(std::shared_ptr<StreamThread> stream);
 std::vector<std::shared_ptr<StreamThread>> streams_of(int device);
 
 /// The host waits for an event.
