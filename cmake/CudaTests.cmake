@@ -8,7 +8,7 @@ set_target_properties(driver_without_device PROPERTIES
 
 add_library(cuda_test_support STATIC tests/cuda/operation_graphs.cc tests/cuda/device_properties.cc)
 target_include_directories(cuda_test_support SYSTEM PUBLIC "${CUDNN_INCLUDE_DIR}" ${CUDAToolkit_INCLUDE_DIRS})
-target_link_libraries(cuda_test_support PUBLIC ort_train_cuda)
+target_link_libraries(cuda_test_support PUBLIC ort_train_cuda ort_train)
 
 # What cuDNN would compute on a device, computed on the host by the virtual GPUs' part for cuDNN alone.
 file(GLOB virtual_cudnn_sources CONFIGURE_DEPENDS tests/virtual_gpu/cudnn_*.cc)
