@@ -47,6 +47,26 @@ void check_division(const TrainingConfig& config) {
   if (!(config.collective_timeout > 0)) fail_usage("'collective_timeout' must be positive");
 }
 
+void check_gpus(const TrainingConfig& config) {
+  if (config.gpus.empty()) return;
+  if (config.replicas != static_cast<std::int64_t>(config.gpus.size())) {
+    fail_usage("'replicas' is ", config.replicas, ", but each of the ", config.gpus.size(),
+               " GPUs is a replica; leave 'replicas' out, or train on the CPU");
+  }
+  for (std::size_t i = 0; i < config.gpus.size(); ++i) {
+    if (std::count(config.gpus.begin(), config.gpus.end(), config.gpus[i]) > 1) {
+      fail_usage("'gpus' names GPU ", config.gpus[i], " twice");
+    }
+  }
+  // A build or a machine without CUDA says here what to do instead.
+  const auto devices = static_cast<std::int64_t>(runtime::cuda_devices().size());
+  for (const std::int64_t gpu : config.gpus) {
+    if (gpu < devices) continue;
+    fail_usage("GPU ", gpu, " was asked for, but this process sees ", devices, devices == 1 ? " GPU" : " GPUs",
+               ", counted from 0; look at CUDA_VISIBLE_DEVICES");
+  }
+}
+
 }  // namespace
 
 std::int64_t replicas_of(const TrainingConfig& config) { return config.replicas * config.processes; }
@@ -82,10 +102,7 @@ void check(const TrainingConfig& config) {
     fail_usage("'threads' is ", config.threads, ", but this machine has ", cores, cores == 1 ? " core" : " cores");
   }
   check_division(config);
-  // A build without CUDA says here what to do instead.
-  if (config.device == "cuda" || !config.gpus.empty()) {
-    runtime::make_cuda_device(config.gpus.empty() ? 0 : static_cast<int>(config.gpus.front()));
-  }
+  check_gpus(config);
 }
 
 }  // namespace ort_train::training

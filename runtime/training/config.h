@@ -71,11 +71,12 @@ struct TrainingConfig {
   std::int64_t checkpoint_every_steps = 0;  ///< 0: only at the end of epochs
   std::filesystem::path resume;             ///< a checkpoint file, or a folder of them; empty: from the start
 
-  std::int64_t threads = 0;  ///< 0: one a core
-  bool winograd = true;      ///< see runtime::CompileOptions
-  std::string device = "cpu";
-  std::vector<std::int64_t> gpus;  ///< which, counted as CUDA_VISIBLE_DEVICES leaves them; none: train on the CPU
-  std::int64_t replicas = 1;       ///< of this process
+  std::int64_t threads = 0;              ///< 0: one a core
+  bool winograd = true;                  ///< see runtime::CompileOptions
+  std::string device = "cpu";            ///< or "cuda", with one of `gpus` for each replica
+  std::vector<std::int64_t> gpus;        ///< which, counted as CUDA_VISIBLE_DEVICES leaves them; none: train on the CPU
+  bool tf32 = false, cuda_graph = true;  ///< see runtime::CudaOptions
+  std::int64_t replicas = 1;             ///< of this process
   passes::Replication::Statistics batch_norm = passes::Replication::Statistics::local;
   bool shard_optimizer = false;
   std::int64_t bucket_bytes = passes::Replication().bucket_bytes;

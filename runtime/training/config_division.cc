@@ -1,4 +1,5 @@
 // Readers of the keys that say how a batch is divided.
+#include <algorithm>
 #include <numeric>
 
 #include "runtime/training/config.h"
@@ -33,17 +34,33 @@ void read_batch_norm(TrainingConfig& config, const ConfigValue& value) {
   config.batch_norm = value.word({"local", "sync"}) == "sync" ? Statistics::synchronized : Statistics::local;
 }
 
+namespace {
+
+/// A GPU is a replica.
+void use_gpus(TrainingConfig& config, std::vector<std::int64_t> gpus) {
+  config.device = gpus.empty() ? "cpu" : "cuda";
+  config.replicas = std::max<std::int64_t>(1, static_cast<std::int64_t>(gpus.size()));
+  config.gpus = std::move(gpus);
+}
+
+}  // namespace
+
+void read_device(TrainingConfig& config, const ConfigValue& value) {
+  use_gpus(config, value.word({"cpu", "cuda"}) == "cuda" ? std::vector<std::int64_t>{0} : std::vector<std::int64_t>());
+}
+
 void read_gpus(TrainingConfig& config, const ConfigValue& value) {
-  config.gpus.clear();
+  std::vector<std::int64_t> gpus;
   const bool is_list = value.is_list() || value.string().find(',') != std::string::npos;
   if (is_list) {
     for (const std::string& gpu : value.strings()) {
-      config.gpus.push_back(ConfigValue(YAML::Node(gpu), value.name(), "").integer(0));
+      gpus.push_back(ConfigValue(YAML::Node(gpu), value.name(), "").integer(0));
     }
-    return;
+  } else {
+    gpus.resize(static_cast<std::size_t>(value.integer(0)));
+    std::iota(gpus.begin(), gpus.end(), 0);
   }
-  config.gpus.resize(static_cast<std::size_t>(value.integer(0)));
-  std::iota(config.gpus.begin(), config.gpus.end(), 0);
+  use_gpus(config, std::move(gpus));
 }
 
 }  // namespace ort_train::training

@@ -19,6 +19,7 @@ void read_batch_size(TrainingConfig& config, const ConfigValue& value);
 void read_global_batch_size(TrainingConfig& config, const ConfigValue& value);
 void read_batch_axis(TrainingConfig& config, const ConfigValue& value);
 void read_batch_norm(TrainingConfig& config, const ConfigValue& value);
+void read_device(TrainingConfig& config, const ConfigValue& value);
 void read_gpus(TrainingConfig& config, const ConfigValue& value);
 
 }  // namespace ort_train::training

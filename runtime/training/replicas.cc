@@ -75,9 +75,9 @@ Replicas::Replicas(const Task& task, const TrainingConfig& config) : task_(task)
     passes::TrainingSpec spec = task.spec();
     // One replica's stages are enough to look at.
     if (replica->replication.rank != 0) spec.dump_folder.clear();
-    replica->program = std::make_unique<Program>(
-        task.model(), std::move(spec), task.sample_dims(), runtime::make_cpu_device(threads_of_replica(config)),
-        Program::Options{replica->replication, replica->collective, config.winograd});
+    replica->program =
+        std::make_unique<Program>(task.model(), std::move(spec), task.sample_dims(), make_device(config, local),
+                                  Program::Options{replica->replication, replica->collective, config.winograd});
     replicas_.push_back(std::move(replica));
     if (layout.replicas_per_process > 1) workers_.push_back(std::make_unique<Worker>());
   }
