@@ -38,3 +38,11 @@ foreach(source IN LISTS cuda_test_sources)
 endforeach()
 # Three quarters of a minute of compiling kernels, more when the cores are shared.
 set_tests_properties(cuda_plan_test cuda_execution_test PROPERTIES TIMEOUT 900)
+
+# The whole program on virtual GPUs, as it is.
+add_script_test(cuda_conformance "${CMAKE_SOURCE_DIR}/tests/cuda/conformance" "${CMAKE_BINARY_DIR}"
+                $<TARGET_FILE:virtual_gpu>)
+add_script_test(cuda_training "${CMAKE_SOURCE_DIR}/tests/cuda/training" "${CMAKE_BINARY_DIR}"
+                $<TARGET_FILE:virtual_gpu>)
+# The corpus four times over, with cuDNN's kernels compiled for each.
+set_tests_properties(cuda_conformance cuda_training PROPERTIES TIMEOUT 900)

@@ -1,6 +1,6 @@
 // Runs every case of the project's own, and the reference corpus where it lies beside the checkout, through run-case.
-// ORT_TRAIN_CASES=FOLDER puts the cases of that folder in place of both, on ORT_TRAIN_REPLICAS replicas (default: 1);
-// tests/conformance does that.
+// ORT_TRAIN_CASES=FOLDER puts the cases of that folder in place of both, on ORT_TRAIN_REPLICAS replicas (default: 1) of
+// the device ORT_TRAIN_DEVICE (default: cpu); tests/conformance does that.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -53,12 +53,17 @@ Outcome judge_numbers(const ReferenceCase& reference, const std::string& output)
   return {reference.name, Verdict::passed, ""};
 }
 
+std::string chosen_device() {
+  const char* device = std::getenv("ORT_TRAIN_DEVICE");
+  return device == nullptr ? "cpu" : device;
+}
+
 Outcome run_case(const std::filesystem::path& folder, int replicas) {
   const ReferenceCase reference = read_reference_case(folder);
   const TemporaryFolder results;
   const std::string output = results / "out.npz";
-  const CommandResult run =
-      run_command({built_program("tests/run-case"), folder.string(), output, "--replicas", std::to_string(replicas)});
+  const CommandResult run = run_command({built_program("tests/run-case"), folder.string(), output, "--replicas",
+                                         std::to_string(replicas), "--device", chosen_device()});
   if (run.exit_code == 0) return judge_numbers(reference, output);
   const bool is_refusal = run.exit_code == 1 && !run.errors.empty() && !std::filesystem::exists(output);
   if (is_refusal)

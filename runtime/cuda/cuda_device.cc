@@ -28,21 +28,26 @@ cudaDeviceProp properties_of(int index) {
   return properties;
 }
 
-void check_exists(int index) {
+/// How many there are; at least one.
+int require_devices() {
   int count = 0;
   try {
     count = count_devices();
   } catch (const Error& error) {
-    fail_usage("GPU ", index, " was asked for, but ", error.what(), "; to train on the CPU: --device cpu");
+    fail_usage("a GPU was asked for, but ", error.what(), "; to train on the CPU: --device cpu");
   }
   if (count == 0) {
-    fail_usage("GPU ", index, " was asked for, but this process sees no NVIDIA GPU; look at nvidia-smi and ",
+    fail_usage("a GPU was asked for, but this process sees no NVIDIA GPU; look at nvidia-smi and ",
                "CUDA_VISIBLE_DEVICES, or train on the CPU (--device cpu, which is the default)");
   }
-  if (index < 0 || index >= count) {
-    fail_usage("GPU ", index, " was asked for, but this process sees ", count, count == 1 ? " GPU" : " GPUs",
-               ", counted from 0; look at CUDA_VISIBLE_DEVICES");
-  }
+  return count;
+}
+
+void check_exists(int index) {
+  const int count = require_devices();
+  if (index >= 0 && index < count) return;
+  fail_usage("GPU ", index, " was asked for, but this process sees ", count, count == 1 ? " GPU" : " GPUs",
+             ", counted from 0; look at CUDA_VISIBLE_DEVICES");
 }
 
 /// The handles of one GPU, and the Context made of them.
@@ -135,7 +140,7 @@ std::unique_ptr<Device> make_device(int index, const CudaOptions& options) {
 
 std::vector<CudaDeviceDescription> devices() {
   std::vector<CudaDeviceDescription> descriptions;
-  const int count = count_devices();
+  const int count = require_devices();
   for (int index = 0; index < count; ++index) {
     const cudaDeviceProp properties = properties_of(index);
     CudaDeviceDescription description{index, properties.name, 10 * properties.major + properties.minor, 0, 0};
