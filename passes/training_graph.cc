@@ -134,6 +134,23 @@ BatchInputs batch_inputs(const Graph& model, const TrainingSpec& spec, const std
   return batch;
 }
 
+/// In training, labels are fed and the model's outputs come as in evaluation, wherever Dropout and the gradients need
+/// them.
+BatchInputs training_batch_inputs(const Graph& model, const TrainingSpec& spec,
+                                  const std::map<std::string, Dims>& input_dims) {
+  TrainingSpec quiet = spec;
+  quiet.dump_folder.clear();
+  const std::unique_ptr<Graph> evaluation = build_evaluation_graph(model, quiet, input_dims);
+  BatchInputs batch = batch_inputs(model, spec, input_dims);
+  const std::map<std::string, Sharding> inputs = input_shardings(*evaluation, batch);
+  const std::map<std::string, Sharding> outputs = output_shardings(*evaluation, batch);
+  for (const auto& [input, sharding] : inputs) {
+    if (batch.axes.count(input) == 0) batch.labels[input] = sharding;
+  }
+  batch.outputs = outputs;
+  return batch;
+}
+
 /// From the graph of the whole batch to that of one replica.
 void add_partition_passes(Pipeline& pipeline, const BatchInputs& batch, const Replication& replication) {
   if (!replication.divides()) return;
@@ -176,7 +193,9 @@ std::unique_ptr<Graph> build_training_graph(const Graph& model, const TrainingSp
   pipeline.add<Autodiff>(spec.keep_gradients, gradients);
   pipeline.add<AttachOptimizer>(spec.optimizer, gradients);
   if (!spec.keep_outputs) pipeline.add<DropModelOutputs>(output_names(model));
-  add_partition_passes(pipeline, batch_inputs(model, spec, input_dims), replication);
+  if (replication.divides()) {
+    add_partition_passes(pipeline, training_batch_inputs(model, spec, input_dims), replication);
+  }
   pipeline.add<FuseBatchNormalizationRelu>();
   pipeline.add<EliminateDuplicates>();
   pipeline.add<EliminateDeadCode>();
@@ -229,13 +248,7 @@ std::map<std::string, Sharding> input_shardings(const Graph& model, const Traini
 std::map<std::string, Sharding> output_shardings(const Graph& model, const TrainingSpec& spec,
                                                  const std::map<std::string, Dims>& input_dims) {
   const std::unique_ptr<Graph> graph = build_evaluation_graph(model, spec, input_dims);
-  const PartitionAnalysis analysis(*graph, batch_inputs(model, spec, input_dims));
-  std::map<std::string, Sharding> result;
-  for (const Value* output : model.outputs()) {
-    const Sharding& sharding = analysis.of(graph->at(output->name()));
-    if (sharding.is_sharded()) result[output->name()] = sharding;
-  }
-  return result;
+  return output_shardings(*graph, batch_inputs(model, spec, input_dims));
 }
 
 }  // namespace ort_train::passes

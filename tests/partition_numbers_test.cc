@@ -2,214 +2,22 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <functional>
 
-#include "base/random.h"
 #include "base/shard.h"
-#include "graph/builder.h"
-#include "kernels/kernel.h"
-#include "passes/training_graph.h"
-#include "tests/difference.h"
-#include "tests/replica_interpreter.h"
-#include "tests/sharding_support.h"
+#include "tests/division_check.h"
 
 using namespace ort_train;
 using graph::Builder;
-using graph::Graph;
-using graph::Role;
 using graph::Value;
-using passes::LossSpec;
 using passes::MetricSpec;
 using passes::Replication;
-using passes::TrainingSpec;
-
-namespace {
-
-using Arrays = std::map<std::string, Tensor>;
-
-constexpr double bound = 1e-10;
-constexpr int steps = 3;
-
-/// Builds models whose parameters are random.
-class Model {
- public:
-  Model() : graph_(std::make_unique<Graph>()), builder_(*graph_) { graph_->opsets[""] = 28; }
-
-  Builder& builder() { return builder_; }
-  Value* input(const std::string& name, const Dims& dims, DataType dtype = DataType::float64) {
-    return graph_->add_input(name, graph::Type(dtype, dims));
-  }
-  Value* parameter(const Dims& dims) {
-    const std::string name = "w" + std::to_string(count_++);
-    return graph_->add_initializer(name, Role::parameter, random(dims, 0.5), true);
-  }
-  Value* linear(Value* x, std::int64_t from, std::int64_t to) {
-    return builder_.add(builder_.emit("MatMul", {x, parameter({from, to})}), parameter({to}));
-  }
-  Value* batch_normalization(Value* x, std::int64_t channels) {
-    Value* mean = graph_->add_initializer("mean" + std::to_string(count_), Role::parameter,
-                                          Tensor(DataType::float64, {channels}));
-    Value* variance =
-        graph_->add_initializer("variance" + std::to_string(count_), Role::parameter,
-                                Tensor::of({channels}, std::vector<double>(static_cast<std::size_t>(channels), 1.0)));
-    return builder_.emit("BatchNormalization", {x, parameter({channels}), parameter({channels}), mean, variance});
-  }
-  std::unique_ptr<Graph> finish(const std::vector<std::pair<std::string, Value*>>& outputs) {
-    for (const auto& [name, value] : outputs) {
-      graph_->rename(value, name);
-      graph_->add_output(value);
-    }
-    return std::move(graph_);
-  }
-
- private:
-  Tensor random(const Dims& dims, double scale) {
-    RandomStream stream(7, RandomPurpose::initialization, 0, static_cast<std::uint64_t>(count_));
-    std::vector<double> values(static_cast<std::size_t>(element_count(dims)));
-    for (double& value : values) value = scale * stream.normal();
-    return Tensor::of(dims, values);
-  }
-
-  std::unique_ptr<Graph> graph_;
-  Builder builder_;
-  int count_ = 0;
-};
-
-/// A training run to be divided.
-struct Run {
-  std::unique_ptr<Graph> model;
-  TrainingSpec spec;
-  std::map<std::string, Dims> input_dims;
-  std::int64_t classes = 3;
-  std::int64_t batch = 0;
-  bool synchronized = true;
-};
-
-Tensor random_input(const graph::Value& input, std::int64_t classes, std::uint32_t step) {
-  const std::uint64_t key = std::hash<std::string>()(input.name()) >> 16;
-  RandomStream stream(3, RandomPurpose::augmentation, step, key);
-  std::vector<double> values(static_cast<std::size_t>(element_count(input.dims())));
-  for (double& value : values) {
-    value = is_floating_point(input.dtype()) ? stream.uniform(0.0F, 1.0F)
-                                             : static_cast<double>(stream.below(static_cast<std::uint64_t>(classes)));
-  }
-  return Tensor::of(input.dims(), values).cast(input.dtype());
-}
-
-bool is_fed_by_training(const std::string& name) { return name.rfind("ort_train.", 0) == 0; }
-
-Arrays feeds_of_training(std::int64_t step, std::int64_t first_sample) {
-  return {{passes::learning_rate_input, Tensor::scalar(0.1F)},
-          {passes::step_input, Tensor::scalar(step)},
-          {passes::first_sample_input, Tensor::scalar(first_sample)}};
-}
-
-/// Results of every step on one replica: outputs and new state.
-std::vector<Arrays> train_whole(const Run& run) {
-  const auto graph = passes::build_training_graph(*run.model, run.spec, run.input_dims);
-  Arrays state;
-  std::vector<Arrays> results;
-  for (std::uint32_t step = 1; step <= steps; ++step) {
-    Arrays feeds = feeds_of_training(step, 0);
-    for (const Value* input : graph->inputs()) {
-      if (!is_fed_by_training(input->name())) feeds[input->name()] = random_input(*input, run.classes, step);
-    }
-    feeds.insert(state.begin(), state.end());
-    results.push_back(kernels::interpret(*graph, feeds));
-    for (const graph::Update& update : graph->updates())
-      state[update.state->name()] = results.back()[update.state->name()];
-  }
-  return results;
-}
-
-std::vector<std::vector<Arrays>> train_replicas(const Run& run, const Replication& division) {
-  std::vector<std::unique_ptr<Graph>> graphs;
-  for (int rank = 0; rank < division.replicas; ++rank) {
-    Replication replication = division;
-    replication.rank = rank;
-    graphs.push_back(passes::build_training_graph(*run.model, run.spec, run.input_dims, replication));
-  }
-  const auto shardings = passes::input_shardings(*run.model, run.spec, run.input_dims);
-  const auto whole = passes::build_training_graph(*run.model, run.spec, run.input_dims);
-  std::vector<Arrays> states(graphs.size());
-  std::vector<std::vector<Arrays>> results;
-  for (std::uint32_t step = 1; step <= steps; ++step) {
-    std::vector<Arrays> feeds;
-    for (int rank = 0; rank < division.replicas; ++rank) {
-      const Shard shard = shard_of(run.batch, division.replicas, rank);
-      feeds.push_back(feeds_of_training(step, shard.first));
-      for (const Value* input : whole->inputs()) {
-        if (is_fed_by_training(input->name())) continue;
-        const Tensor all = random_input(*input, run.classes, step);
-        feeds.back()[input->name()] = tests::rows_of(all, shardings.at(input->name()), run.batch, shard);
-      }
-      const Arrays& state = states[static_cast<std::size_t>(rank)];
-      feeds.back().insert(state.begin(), state.end());
-    }
-    results.push_back(tests::interpret_replicas(graphs, feeds));
-    for (std::size_t rank = 0; rank < graphs.size(); ++rank) {
-      for (const graph::Update& update : graphs[rank]->updates()) {
-        states[rank][update.state->name()] = results.back()[rank][update.state->name()];
-      }
-    }
-  }
-  return results;
-}
-
-/// Slots of a sharded optimizer have other extents; what they hold shows in the parameters of the next step.
-bool is_slot(const std::string& name) {
-  return name.rfind("ort_train.m", 0) == 0 && name.rfind("ort_train.metric", 0) != 0;
-}
-
-void compare(const Run& run, const Replication& division, const std::vector<Arrays>& expected) {
-  CAPTURE(division.replicas);
-  CAPTURE(division.accumulate);
-  CAPTURE(division.shard_optimizer);
-  CAPTURE(division.bucket_bytes);
-  const auto results = train_replicas(run, division);
-  for (std::size_t step = 0; step < expected.size(); ++step) {
-    for (std::size_t rank = 0; rank < results[step].size(); ++rank) {
-      for (const auto& entry : expected[step]) {
-        if (division.shard_optimizer && is_slot(entry.first)) continue;
-        const auto found = results[step][rank].find(entry.first);
-        REQUIRE_MESSAGE((found != results[step][rank].end()), entry.first);
-        CHECK_MESSAGE((tests::largest_difference(entry.second, found->second) < bound),
-                      entry.first << " in step " << step + 1 << " on replica " << rank);
-      }
-    }
-  }
-}
-
-void check_all_divisions(const Run& run) {
-  const std::vector<Arrays> expected = train_whole(run);
-  for (const int replicas : {1, 2, 3, 4, 7}) {
-    for (const int accumulate : {1, 2, 3}) {
-      Replication division;
-      division.replicas = replicas;
-      division.accumulate = accumulate;
-      division.statistics = Replication::Statistics::synchronized;
-      if (!division.divides()) continue;
-      compare(run, division, expected);
-    }
-    Replication sharded;
-    sharded.replicas = replicas;
-    sharded.statistics = Replication::Statistics::synchronized;
-    sharded.shard_optimizer = true;
-    sharded.bucket_bytes = 40;
-    if (sharded.divides()) compare(run, sharded, expected);
-  }
-}
-
-TrainingSpec spec_of(std::vector<LossSpec> losses, const std::string& optimizer = "sgd") {
-  TrainingSpec spec;
-  spec.losses = std::move(losses);
-  spec.optimizer.type = optimizer;
-  if (optimizer == "sgd") spec.optimizer.momentum = 0.9;
-  spec.optimizer.weight_decay = 0.01;
-  return spec;
-}
-
-}  // namespace
+using tests::Arrays;
+using tests::check_all_divisions;
+using tests::Model;
+using tests::random_input;
+using tests::Run;
+using tests::spec_of;
+using tests::train_replicas;
 
 TEST_CASE("a dense network with dropout and batch normalization") {
   for (const std::int64_t batch : {1, 4, 5, 8}) {

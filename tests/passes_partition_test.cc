@@ -157,49 +157,62 @@ TEST_CASE("partition-batch follows the samples through reshapes and transpositio
       ["y.Reshape"] y = Reshape<allowzero = 1>(c, "y.constant") })");
 }
 
-TEST_CASE("partition-batch refuses what mixes samples, naming the node") {
-  const auto refuses = [](const std::string& body, const std::string& node, const std::string& reason) {
-    const std::string sentence = refusal(body);
-    CAPTURE(sentence);
-    CHECK(sentence.find(node + ": the batch cannot be divided here: " + reason) == 0);
-  };
-  refuses("g (float[4,3] x) => (float[4,3] y) { y = Softmax<axis = 0>(x) }", "Softmax 'y'",
-          "it combines elements along axis 0, which holds the samples");
-  refuses("g (float[4,3] x) => (float[4,4] y) { t = Transpose(x)  y = MatMul(x, t) }", "MatMul 'y'",
-          "it combines each sample with every other one");
-  refuses("g (float[4,3] x) => (float[3,4] y) <int64[2] s = {3,4}> { y = Reshape(x, s) }", "Reshape 'y'",
-          "its result [3,4] mixes the axis of the samples with others");
-  refuses("g (float[4,3] x) => (float[1,3] y) <int64[1] a = {0}> { y = ReduceMax(x, a) }", "ReduceMax 'y'",
-          "only sums and means can be taken over the samples");
-  refuses("g (float[4,3] x) => (float[2,3] y) <int64[1] s = {0}, int64[1] e = {2}> { y = Slice(x, s, e) }", "Slice 'y'",
-          "it takes some samples of the batch");
-  refuses("g (float[4,3] x) => (int64[2,N] y) { y = NonZero(x) }", "NonZero 'y'",
-          "it needs 'x' the same on every replica, but it is divided along axis 0");
-  refuses("g (float[4,3] x) => (float[5,3] y) <float[1,3] w = {1,2,3}> { y = Concat<axis = 0>(x, w) }", "Concat 'y'",
-          "it appends 'w' to the samples");
+TEST_CASE("partition-batch gathers the rows of all samples where an operator mixes them, and cuts them again") {
+  PartitionBatch pass(four_samples, replica(1, 3));
+  check_pass(pass, R"(g (float[4,3] x) => (float[4,3] y) {
+      a = Exp(x)
+      s = Softmax<axis = 0>(a)
+      y = Mul(a, s) })",
+             R"(g (float[1,3] x) => (float[1,3] y)
+    <int64[4] "a.whole.constant" = {2,0,1,0}, int64[1] "s.rows.constant" = {2}, int64[1] "s.rows.constant.1" = {3},
+     int64[1] "s.rows.constant.2" = {0}> {
+      a = Exp(x)
+      ["a.whole.Pad"] "a.whole.Pad" = Pad(a, "a.whole.constant")
+      ["a.whole.AllReduce"] "a.whole" = ai.ort_train.AllReduce<needed = 1, readers = 2, ready = 0>("a.whole.Pad")
+      s = Softmax<axis = 0>("a.whole")
+      ["s.rows.Slice"] "s.rows.Slice" = Slice(s, "s.rows.constant", "s.rows.constant.1", "s.rows.constant.2")
+      y = Mul(a, "s.rows.Slice") })");
 }
 
-TEST_CASE("partition-batch refuses what rules cannot divide, with the reason") {
-  const auto refuses = [](const std::string& body, const std::string& sentence) {
-    const std::string refused = refusal(body);
-    CAPTURE(refused);
-    CHECK(refused.find(sentence) != std::string::npos);
-  };
-  refuses("g (int64[4,3] x) => (int64[1,3] y) <int64[1] a = {0}> { y = ReduceMean(x, a) }",
-          "ReduceMean 'y': the batch cannot be divided here: only floating-point numbers are added up over replicas");
-  refuses("g (int64[4,3] x) => (int64 y) { y = ReduceSum<keepdims = 0>(x) }",
-          "ReduceSum 'y': the batch cannot be divided here: only floating-point numbers are added up over replicas");
-  refuses("g (int64[4,3] x) => (int64[2] y) <int64[2,2] i = {3,0, 1,1}> { y = GatherND(x, i) }",
-          "GatherND 'y': the batch cannot be divided here: it takes some samples of the batch");
-  refuses(R"(g (float[4,2] x, float rate) => (float[4] v) <float[4] w = {1,2,3,4}, int64[1] axis = {1}> {
-            g = ReduceSum<keepdims = 0>(x, axis)
-            v = ai.ort_train.SgdUpdate(w, g, rate) })",
-          "the parameter 'w' [4] has elements of its own for each sample");
-  refuses(R"(g (float[4,1] x) => (float[6] y) <float[6] w = {1,2,3,4,5,6}> {
-            i = Cast<to = 7>(x)
-            s = Squeeze(x)
-            y = ScatterND(w, i, s) })",
-          "ScatterND 'y': the batch cannot be divided here: the samples put elements into one array");
+TEST_CASE("partition-batch gathers zeros from a replica without samples, and truth values as numbers") {
+  PartitionBatch pass({1, {{"x", 0}}}, replica(1, 2));
+  check_pass(pass, "g (bool[1,3] x) => (bool[1,3] y) <int64[1] axis = {0}> { a = Not(x)  y = ReduceMax(a, axis) }",
+             R"(g (bool[0,3] x) => (bool[1,3] y)
+    <int64[1] axis = {0}, int32[1,3] "a.whole.part" = {0,0,0}> {
+      ["a.whole.AllReduce"] "a.whole.AllReduce" = ai.ort_train.AllReduce<needed = 1, readers = 1, ready = 0>("a.whole.part")
+      ["a.whole.Cast"] "a.whole.Cast" = Cast<to = 9>("a.whole.AllReduce")
+      y = ReduceMax("a.whole.Cast", axis) })");
+}
+
+TEST_CASE("partition-batch adds up integers over replicas") {
+  PartitionBatch pass(four_samples, replica(0, 2));
+  check_pass(pass, "g (int64[4,3] x) => (int64 y) { y = ReduceSum<keepdims = 0>(x) }",
+             R"(g (int64[2,3] x) => (int64 y) {
+      "y.part" = ReduceSum<keepdims = 0>(x)
+      ["y.AllReduce"] y = ai.ort_train.AllReduce<needed = 1, readers = 1, ready = 0>("y.part") })");
+}
+
+TEST_CASE("partition-batch joins micro-batches into the rows of all samples without a collective on one replica") {
+  PartitionBatch pass(four_samples, replica(0, 1, 2));
+  check_pass(pass, "g (float[4,3] x) => (float[1,3] y) <int64[1] a = {0}> { e = Exp(x)  y = ReduceMax(e, a) }",
+             R"(g (float[4,3] x) => (float[1,3] y)
+    <int64[1] a = {0}, int64[1] "x.rows.constant" = {0}, int64[1] "x.rows.constant.1" = {2},
+     int64[1] "x.rows.constant.2" = {0}, int64[1] "x.rows.constant.3" = {2}, int64[1] "x.rows.constant.4" = {4},
+     int64[1] "x.rows.constant.5" = {0}> {
+      ["x.rows.Slice"] "x.rows.Slice" = Slice(x, "x.rows.constant", "x.rows.constant.1", "x.rows.constant.2")
+      "e.1" = Exp("x.rows.Slice")
+      ["x.rows.Slice.1"] "x.rows.Slice.1" = Slice(x, "x.rows.constant.3", "x.rows.constant.4", "x.rows.constant.5")
+      "e.2" = Exp("x.rows.Slice.1")
+      ["e.whole.Concat"] "e.whole.Concat" = Concat<axis = 0>("e.1", "e.2")
+      y = ReduceMax("e.whole.Concat", a) })");
+}
+
+TEST_CASE("partition-batch refuses a label whose first axis does not count samples") {
+  const std::string refused = refusal(R"(g (float[4,3] x, int64[3] label) => (float sum) {
+      t = Transpose(x)
+      sum, count, log_p = ai.ort_train.SoftmaxCrossEntropy(t, label) })");
+  CAPTURE(refused);
+  CHECK(refused.find("the label 'label' has the shape [3] for a batch of 4") == 0);
 }
 
 TEST_CASE("partition-batch keeps the tuples that point at samples of the shard, counted within it") {

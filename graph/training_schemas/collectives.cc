@@ -55,7 +55,8 @@ void infer_shape_list(onnx::InferenceContext& context) {
 // the result, and how many read it there.
 void register_collective_schemas() {
   TrainingSchema("AllReduce", "The sum of each operand over all replicas.")
-      .variadic("operands", "sums")
+      .sums()
+      .variadic("operands", "sums", "S")
       .optional_integer("ready")
       .optional_integer("needed")
       .optional_integer("readers")

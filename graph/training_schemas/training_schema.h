@@ -58,9 +58,16 @@ class TrainingSchema {
     return *this;
   }
   /// One or more operands and as many results.
-  TrainingSchema& variadic(const std::string& input, const std::string& output) {
-    schema_.Input(inputs_++, input, "", "T", onnx::OpSchema::Variadic);
-    schema_.Output(outputs_++, output, "", "T", onnx::OpSchema::Variadic);
+  TrainingSchema& variadic(const std::string& input, const std::string& output, const std::string& type = "T") {
+    schema_.Input(inputs_++, input, "", type, onnx::OpSchema::Variadic);
+    schema_.Output(outputs_++, output, "", type, onnx::OpSchema::Variadic);
+    return *this;
+  }
+  /// "S": what replicas add up.
+  TrainingSchema& sums() {
+    std::vector<std::string> types = floating_types();
+    for (const std::string& type : label_types()) types.push_back(type);
+    schema_.TypeConstraint("S", types, "floating point and signed integers");
     return *this;
   }
   TrainingSchema& integers(const std::string& name, bool required) {

@@ -1,7 +1,5 @@
 #include "passes/partition/analysis.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 
 namespace ort_train::passes {
@@ -13,6 +11,7 @@ using graph::Value;
 namespace {
 
 Sharding sharding_of_input(const Value& input, const BatchInputs& batch) {
+  if (const auto label = batch.labels.find(input.name()); label != batch.labels.end()) return label->second;
   const auto axis = batch.axes.find(input.name());
   if (axis == batch.axes.end()) {
     return input.dims().empty() ? Sharding::replicated() : Sharding::open();
@@ -31,7 +30,8 @@ Sharding sharding_of_input(const Value& input, const BatchInputs& batch) {
 
 }  // namespace
 
-PartitionAnalysis::PartitionAnalysis(const Graph& graph, const BatchInputs& batch) : samples_(batch.samples) {
+PartitionAnalysis::PartitionAnalysis(const Graph& graph, const BatchInputs& batch)
+    : samples_(batch.samples), wanted_outputs_(batch.outputs) {
   do {
     shardings_.clear();
     decisions_.clear();
@@ -45,29 +45,39 @@ void PartitionAnalysis::add_inputs(const Graph& graph, const BatchInputs& batch)
   for (const Value* value : graph.initializers()) shardings_[value] = Sharding::replicated();
 }
 
+Sharding PartitionAnalysis::of_output(const Value* output) const {
+  const Sharding& lying = of(output);
+  if (!wanted_outputs_) return lying.is_sharded() ? lying : Sharding::replicated();
+  const auto wanted = wanted_outputs_->find(output->name());
+  return wanted == wanted_outputs_->end() ? Sharding::replicated() : wanted->second;
+}
+
 void PartitionAnalysis::decide(const Node& node) {
   std::vector<Sharding> inputs;
   for (const Value* input : node.inputs()) {
     const bool whole = input == nullptr || reduced_.count(input) != 0;
     inputs.push_back(whole ? Sharding::replicated() : shardings_.at(input));
   }
-  const bool divided = std::any_of(inputs.begin(), inputs.end(), [](const Sharding& s) { return !s.is_replicated(); });
-  PartitionContext context(node, std::move(inputs), samples_);
-  if (divided) {
-    const PartitionRule rule = find_partition_rule(node.op_type(), node.domain());
-    for (int i = 0; rule == nullptr && i < static_cast<int>(node.inputs().size()); ++i) context.need_replicated(i);
-    if (rule != nullptr) rule(context);
-  }
-  const Decision& decision = context.decision();
+  const Decision decision = decide_partition(node, inputs, samples_);
   for (std::size_t i = 0; i < node.inputs().size(); ++i) {
     const Value* input = node.inputs()[i];
     const bool resolves = input != nullptr && shardings_.at(input) == Sharding::open();
-    if (resolves) shardings_[input] = decision.inputs[i];
+    if (resolves) shardings_[input] = resolve_label(*input, decision.inputs[i]);
   }
   for (std::size_t i = 0; i < node.outputs().size(); ++i) {
     if (node.outputs()[i] != nullptr) shardings_[node.outputs()[i]] = decision.outputs[i];
   }
   decisions_.emplace(&node, decision);
+}
+
+Sharding PartitionAnalysis::resolve_label(const Value& label, const Sharding& needed) const {
+  if (!needed.is_replicated()) return needed;
+  const std::optional<Sharding> sharding = along_first_axis(label.dims(), samples_);
+  if (!sharding) {
+    fail("the label '", label.name(), "' has the shape ", to_string(label.dims()), " for a batch of ", samples_,
+         "; the first axis of the output that it belongs to must count samples");
+  }
+  return *sharding;
 }
 
 bool PartitionAnalysis::find_reduced(const Graph& graph) {
@@ -91,6 +101,15 @@ std::map<std::string, Sharding> input_shardings(const Graph& graph, const BatchI
   std::map<std::string, Sharding> result;
   for (const Value* input : graph.inputs()) {
     if (analysis.of(input).is_sharded()) result[input->name()] = analysis.of(input);
+  }
+  return result;
+}
+
+std::map<std::string, Sharding> output_shardings(const Graph& graph, const BatchInputs& batch) {
+  const PartitionAnalysis analysis(graph, batch);
+  std::map<std::string, Sharding> result;
+  for (const Value* output : graph.outputs()) {
+    if (analysis.of_output(output).is_sharded()) result[output->name()] = analysis.of_output(output);
   }
   return result;
 }

@@ -19,6 +19,22 @@ std::map<Key, PartitionRule>& registry() {
 
 bool is_sharded(const Sharding& sharding) { return sharding.is_sharded(); }
 
+/// What a rule says about an output must be possible, whatever led it there.
+void check_outputs(const PartitionContext& context) {
+  const std::vector<graph::Value*>& outputs = context.node().outputs();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i] == nullptr) continue;
+    const Sharding& sharding = context.decision().outputs[i];
+    if (sharding.is_partial() && !has_sum_over_replicas(outputs[i]->dtype())) {
+      context.refuse(text("replicas do not add up ", name_of(outputs[i]->dtype()), " numbers"));
+    }
+    if (sharding.is_sharded() && !holds_samples(outputs[i]->dims(), sharding, context.samples())) {
+      context.refuse(text("'", outputs[i]->name(), "' ", to_string(outputs[i]->dims()), " has no axis ", sharding.axis,
+                          " for the samples"));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<graph::Value*> Emission::clone(graph::Attributes attributes) const {
@@ -61,18 +77,19 @@ bool PartitionContext::any_sharded() const { return std::any_of(lying_.begin(), 
 void PartitionContext::need(int index, const Sharding& sharding) {
   const Sharding lying = input(index);
   if (lying == sharding || !has_input(index)) return;
-  const bool reduced = lying.is_partial() && sharding.is_replicated();
-  const bool cut =
-      sharding.is_sharded() && (lying.is_replicated() || lying.is_partial() || lying.kind == Sharding::Kind::open);
-  if (!reduced && !cut) {
+  const bool can_be_made_whole = lying.kind != Sharding::Kind::local;
+  if (!can_be_made_whole || !(sharding.is_replicated() || sharding.is_sharded())) {
     refuse(text("it needs '", node_.input(index)->name(), "' ", describe(sharding), ", but it is ", describe(lying)));
   }
-  if (cut &&
-      input_dims(index).at(static_cast<std::size_t>(sharding.axis)) != sharding.outer * samples_ * sharding.inner) {
+  if (sharding.is_sharded() && !holds_samples(input_dims(index), sharding, samples_)) {
     refuse(text("'", node_.input(index)->name(), "' ", to_string(input_dims(index)), " has no axis ", sharding.axis,
                 " for the samples"));
   }
   decision_.inputs[static_cast<std::size_t>(index)] = sharding;
+}
+
+void PartitionContext::need_all_replicated() {
+  for (int i = 0; i < static_cast<int>(node_.inputs().size()); ++i) need_replicated(i);
 }
 
 void PartitionContext::give(int output, const Sharding& sharding) {
@@ -85,9 +102,31 @@ void PartitionContext::give_all(const Sharding& sharding) {
   std::fill(decision_.outputs.begin(), decision_.outputs.end(), sharding);
 }
 
-void PartitionContext::refuse(const std::string& reason) const {
-  fail(describe(node_), ": the batch cannot be divided here: ", reason,
-       "; train on one replica without gradient accumulation");
+void PartitionContext::refuse(const std::string& reason) const { throw CannotDivide{reason}; }
+
+Decision decide_partition(const graph::Node& node, const std::vector<Sharding>& inputs, std::int64_t samples) {
+  PartitionContext context(node, inputs, samples);
+  const bool replicated =
+      std::all_of(inputs.begin(), inputs.end(), [](const Sharding& s) { return s.is_replicated(); });
+  if (replicated) return context.decision();
+  std::string reason = "its operator works only on whole arrays";
+  if (const PartitionRule rule = find_partition_rule(node.op_type(), node.domain())) {
+    try {
+      rule(context);
+      check_outputs(context);
+      return context.decision();
+    } catch (const CannotDivide& refusal) {
+      reason = refusal.reason;
+    }
+  }
+  try {
+    PartitionContext whole(node, inputs, samples);
+    whole.need_all_replicated();
+    return whole.decision();
+  } catch (const CannotDivide& refusal) {
+    fail(describe(node), ": the batch cannot be divided here: ", reason, "; and ", refusal.reason,
+         "; train on one replica without gradient accumulation");
+  }
 }
 
 PartitionRule find_partition_rule(std::string_view op_type, std::string_view domain) {

@@ -41,6 +41,11 @@ struct Decision {
   bool divided() const;
 };
 
+/// Why a node cannot work on shards: then it is computed from whole arrays, alike on every replica.
+struct CannotDivide {
+  std::string reason;
+};
+
 /// What a partition rule sees of a node, and where it writes its decision.
 class PartitionContext {
  public:
@@ -53,20 +58,22 @@ class PartitionContext {
   Sharding input(int index) const;
   Dims input_dims(int index) const { return node_.input(index)->dims(); }
   Dims output_dims(int index = 0) const { return node_.output(index)->dims(); }
-  /// The elements of a constant input. Refuses the node when it is computed.
+  /// The elements of a constant input. Refuses to divide the node when it is computed.
   std::vector<std::int64_t> constant_input(int index) const;
 
   bool any_sharded() const;
 
-  /// The node needs this input otherwise than it lies: a sum over the replicas is reduced, of an array that is the same
-  /// everywhere a shard takes its part. Refuses the node where that cannot be done.
+  /// The node needs this input otherwise than it lies: a sum over the replicas is reduced, of an array that all have a
+  /// shard takes its part, and of a sharded one all rows are gathered, and cut where they are needed along another
+  /// axis. Refuses to divide the node where that cannot be done.
   void need(int index, const Sharding& sharding);
   void need_replicated(int index) { need(index, Sharding::replicated()); }
+  void need_all_replicated();
   void give(int output, const Sharding& sharding);
   void give_all(const Sharding& sharding);
   void emit_by(Emitter emit) { decision_.emit = std::move(emit); }
 
-  /// Throws an Error that names the node.
+  /// Throws CannotDivide.
   [[noreturn]] void refuse(const std::string& reason) const;
 
   const Decision& decision() const { return decision_; }
@@ -80,6 +87,10 @@ class PartitionContext {
 
 /// Decides how one operator works on a divided batch. It is asked only when an input is sharded, partial or local.
 using PartitionRule = void (*)(PartitionContext&);
+
+/// How a node lies whose inputs lie so: as its rule says, or computed from whole arrays where there is none, or it
+/// refuses. Throws an Error that names the node when not even that can be done.
+Decision decide_partition(const graph::Node& node, const std::vector<Sharding>& inputs, std::int64_t samples);
 
 /// Null when there is none: then the operator works only on arrays that every replica has whole.
 PartitionRule find_partition_rule(std::string_view op_type, std::string_view domain = "");

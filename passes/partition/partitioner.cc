@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "graph/shape_inference.h"
+#include "passes/partition/rows.h"
 #include "passes/training_graph.h"
 
 namespace ort_train::passes {
@@ -26,7 +27,8 @@ struct MicroBatch {
   std::map<std::tuple<const Value*, std::int64_t, std::int64_t, std::int64_t>, Value*> cuts;
 };
 
-/// A sum over the samples: what has been added up so far, and over how many micro-batches.
+/// A sum over the samples, or the rows of all samples, which are the sum of the rows that each replica has, with zeros
+/// at all others: what has been added up so far, and over how many micro-batches.
 struct Sum {
   Value* value = nullptr;
   std::size_t micro_batches = 0;
@@ -61,6 +63,7 @@ class Partitioner {
       whole_[value] = target_->add_initializer(value->name(), value->role(), value->initial(), value->trainable());
     }
     find_sums();
+    for (const Value* input : source_.inputs()) put_in_place(input);
     for (std::size_t k = 0; k < micro_batches_.size(); ++k) emit_micro_batch(k);
     // Also those that only a replica with samples reads.
     for (const Value* value : sums_in_order_) whole(value);
@@ -93,14 +96,15 @@ class Partitioner {
     }
   }
 
-  /// Values whose sum over all samples somebody reads.
+  /// Values whose sum over all samples, or all of whose rows somebody reads.
   void find_sums() {
     std::unordered_map<const Node*, std::int64_t> place;
     for (const auto& node : source_.nodes()) place.emplace(node.get(), static_cast<std::int64_t>(place.size()));
     const auto end = static_cast<std::int64_t>(place.size());
     const auto add = [&](const Value* value, std::int64_t needed) {
-      if (!analysis_.of(value).is_partial()) return;
-      const auto [sum, added] = sums_.emplace(value, Sum{nullptr, 0, place.at(value->producer()), needed});
+      if (!analysis_.of(value).is_partial() && !analysis_.of(value).is_sharded()) return;
+      const std::int64_t ready = value->producer() == nullptr ? 0 : place.at(value->producer());
+      const auto [sum, added] = sums_.emplace(value, Sum{nullptr, 0, ready, needed});
       if (added) sums_in_order_.push_back(value);
       sum->second.needed = std::min(sum->second.needed, needed);
     };
@@ -108,10 +112,12 @@ class Partitioner {
       const Decision& decision = analysis_.of(*node);
       for (std::size_t i = 0; i < node->inputs().size(); ++i) {
         const Value* input = node->inputs()[i];
-        if (input != nullptr && !decision.inputs[i].is_partial()) add(input, place.at(node.get()));
+        if (input != nullptr && reads_whole(input, decision.inputs[i])) add(input, place.at(node.get()));
       }
     }
-    for (const Value* output : source_.outputs()) add(output, end);
+    for (const Value* output : source_.outputs()) {
+      if (reads_whole(output, analysis_.of_output(output))) add(output, end);
+    }
     for (const graph::Update& update : source_.updates()) add(update.next, end);
     if (!is_one_micro_batch()) order_sums_of_micro_batches(end);
   }
@@ -145,13 +151,15 @@ class Partitioner {
 
   /// The node reads the whole value, or cuts its rows out of it.
   bool reads_whole(const Value* value, const Sharding& needed) const {
-    return needed.is_replicated() || (needed.is_sharded() && !analysis_.of(value).is_sharded());
+    return needed.is_replicated() || (needed.is_sharded() && analysis_.of(value) != needed);
   }
 
   void emit_micro_batch(std::size_t k) {
     if (micro_batches_[k].shard.rows == 0) return;
     for (const auto& node : source_.nodes()) {
-      if (analysis_.of(*node).divided()) emit_part(*node, k);
+      if (!analysis_.of(*node).divided()) continue;
+      emit_part(*node, k);
+      for (const Value* output : node->outputs()) put_in_place(output);
     }
     // At once, so that the parts need not be kept until the last micro-batch is done.
     if (is_one_micro_batch()) return;
@@ -162,15 +170,14 @@ class Partitioner {
 
   Value* as(const Value* value, const Sharding& needed, std::size_t k) {
     if (needed.is_replicated()) return whole(value);
-    const Sharding& lying = analysis_.of(value);
-    const bool cut = needed.is_sharded() && !lying.is_sharded();
-    return cut ? cut_out(value, needed, k) : part(value, k);
+    return reads_whole(value, needed) ? cut_out(value, needed, k) : part(value, k);
   }
 
   Value* whole(const Value* value) {
     const auto found = whole_.find(value);
     if (found != whole_.end()) return found->second;
     if (analysis_.of(value).is_partial()) return whole_[value] = reduce(value);
+    if (analysis_.of(value).is_sharded()) return whole_[value] = gather(value);
     emit_whole(*value->producer());
     return whole_.at(value);
   }
@@ -181,8 +188,7 @@ class Partitioner {
     if (found != micro_batch.parts.end()) return found->second;
     if (value->producer() == nullptr) {
       const Shard within{micro_batch.shard.first - replica_.first, micro_batch.shard.rows};
-      return micro_batch.parts[value] =
-                 take_rows(divided_inputs_.at(value), analysis_.of(value), replica_.rows, within);
+      return micro_batch.parts[value] = rows_of(divided_inputs_.at(value), analysis_.of(value), replica_.rows, within);
     }
     emit_part(*value->producer(), k);
     return micro_batch.parts.at(value);
@@ -191,35 +197,21 @@ class Partitioner {
   Value* cut_out(const Value* value, const Sharding& sharding, std::size_t k) {
     MicroBatch& micro_batch = micro_batches_[k];
     Value*& cut = micro_batch.cuts[{value, sharding.axis, sharding.outer, sharding.inner}];
-    if (cut == nullptr) cut = take_rows(whole(value), sharding, samples_, micro_batch.shard);
+    if (cut == nullptr) cut = rows_of(whole(value), sharding, samples_, micro_batch.shard);
     return cut;
   }
 
   /// Some of the `samples` samples that an array of the replica holds.
-  Value* take_rows(Value* value, const Sharding& sharding, std::int64_t samples, const Shard& rows) {
+  Value* rows_of(Value* value, const Sharding& sharding, std::int64_t samples, const Shard& rows) {
     builder_.set_prefix(value->name() + ".rows.");
-    const Dims dims = value->dims();
-    const auto axis = static_cast<std::size_t>(sharding.axis);
-    const std::int64_t inner = sharding.inner, extent = samples * inner;
-    Value* blocks = value;
-    std::int64_t sliced_axis = sharding.axis;
-    if (sharding.outer != 1) {
-      Dims separated = dims;
-      separated[axis] = extent;
-      separated.insert(separated.begin() + static_cast<std::ptrdiff_t>(axis), sharding.outer);
-      blocks = builder_.reshape(value, separated);
-      ++sliced_axis;
-    }
-    Value* taken =
-        builder_.emit("Slice", {blocks, builder_.int64s({rows.first * inner}),
-                                builder_.int64s({(rows.first + rows.rows) * inner}), builder_.int64s({sliced_axis})});
-    return sharding.outer == 1 ? taken : builder_.reshape(taken, extents_of_rows(dims, sharding, rows.rows));
+    return take_rows(builder_, value, sharding, samples, rows);
   }
 
   // --- sums over the samples
 
   /// Adds up the parts of the first `count` micro-batches.
   void add_up(const Value* value, std::size_t count) {
+    if (analysis_.of(value).is_sharded()) return;
     Sum& sum = sums_.at(value);
     for (; sum.micro_batches < count; ++sum.micro_batches) {
       if (micro_batches_[sum.micro_batches].shard.rows == 0) continue;
@@ -244,18 +236,60 @@ class Partitioner {
     add_up(value, micro_batches_.size());
     Value* sum = sums_.at(value).value;
     if (sum == nullptr) sum = target_->add_constant(value->name() + ".part", Tensor(value->dtype(), value->dims()));
-    builder_.set_prefix(value->name() + ".");
-    if (replication_.replicas > 1) {
-      const Sum& places = sums_.at(value);
-      sum = builder_.emit_training(
-          "AllReduce", {sum}, {{"ready", places.ready}, {"needed", places.needed}, {"readers", readers_of(value)}});
-    }
+    if (replication_.replicas > 1) sum = sum_over_replicas(value, sum, value->name() + ".");
     rename(sum, value->name());
     return sum;
   }
 
+  Value* sum_over_replicas(const Value* value, Value* operand, const std::string& prefix) {
+    const Sum& places = sums_.at(value);
+    builder_.set_prefix(prefix);
+    return builder_.emit_training("AllReduce", {operand},
+                                  {{"ready", places.ready}, {"needed", places.needed}, {"readers", readers_of(value)}});
+  }
+
   static std::int64_t readers_of(const Value* value) {
     return static_cast<std::int64_t>(value->uses().size()) + (value->is_graph_output() ? 1 : 0);
+  }
+
+  // --- the rows of all samples
+
+  /// At once, so that sums that are ready early can be taken together before the first one is read.
+  void put_in_place(const Value* value) {
+    const auto sum = sums_.find(value);
+    const bool waits = !is_one_micro_batch() || replica_.rows == 0;
+    if (sum == sums_.end() || waits || !analysis_.of(value).is_sharded()) return;
+    if (sum->second.value == nullptr) sum->second.value = rows_in_place(value);
+  }
+
+  /// The rows of the replica, with zeros at those of all other replicas.
+  Value* rows_in_place(const Value* value) {
+    Value* rows = rows_of_micro_batches(value, analysis_.of(value), value->name() + ".whole.");
+    if (replication_.replicas == 1) return rows;
+    const DataType type = type_of_sum(value->dtype());
+    if (type != value->dtype()) rows = builder_.cast(rows, type);
+    return put_rows(builder_, rows, analysis_.of(value), samples_, replica_);
+  }
+
+  Value* gather(const Value* value) {
+    reduce_what_is_ready_before(sums_.at(value));
+    Value* rows = sums_.at(value).value;
+    if (rows == nullptr && replica_.rows > 0) rows = rows_in_place(value);
+    if (replication_.replicas == 1) return rows;
+    const DataType type = type_of_sum(value->dtype());
+    if (rows == nullptr) rows = target_->add_constant(value->name() + ".whole.part", Tensor(type, value->dims()));
+    Value* whole = sum_over_replicas(value, rows, value->name() + ".whole.");
+    if (type == value->dtype()) rename(whole, value->name() + ".whole");
+    return type == value->dtype() ? whole : builder_.cast(whole, value->dtype());
+  }
+
+  Value* rows_of_micro_batches(const Value* value, const Sharding& sharding, const std::string& prefix) {
+    std::vector<Value*> parts;
+    for (std::size_t k = 0; k < micro_batches_.size(); ++k) {
+      if (micro_batches_[k].shard.rows > 0) parts.push_back(as(value, sharding, k));
+    }
+    builder_.set_prefix(prefix);
+    return join_rows(builder_, parts, sharding);
   }
 
   // --- nodes
@@ -344,31 +378,30 @@ class Partitioner {
   // --- results
 
   Value* graph_output(const Value* output) {
-    if (!analysis_.of(output).is_sharded()) return whole(output);
-    if (is_one_micro_batch() && replica_.rows > 0) return part(output, 0);
-    return join_micro_batches(output);
+    const Sharding wanted = analysis_.of_output(output);
+    if (!wanted.is_sharded()) {
+      return analysis_.of(output).is_sharded() ? with_name(output, whole(output)) : whole(output);
+    }
+    const Dims dims = extents_of_rows(output->dims(), wanted, replica_.rows);
+    if (replica_.rows == 0) {
+      return with_name(output, target_->add_constant(output->name(), Tensor(output->dtype(), dims)));
+    }
+    Value* rows = rows_of_micro_batches(output, wanted, output->name() + ".");
+    return is_one_micro_batch() && !reads_whole(output, wanted) ? rows : with_name(output, rows);
   }
 
-  Value* join_micro_batches(const Value* output) {
-    const Sharding& sharding = analysis_.of(output);
-    std::vector<Value*> parts;
-    for (std::size_t k = 0; k < micro_batches_.size(); ++k) {
-      if (micro_batches_[k].shard.rows > 0) parts.push_back(part(output, k));
-    }
-    if (parts.empty()) return target_->add_constant(output->name(), Tensor(output->dtype(), part_dims(output, 0)));
-    if (parts.size() > 1 && sharding.outer != 1) {
-      fail("the output '", output->name(), "' cannot be put together from micro-batches; train without 'accumulate'");
-    }
-    builder_.set_prefix(output->name() + ".");
-    Value* joined = builder_.emit("Concat", parts, {{"axis", sharding.axis}});
-    rename(joined, output->name());
-    return joined;
+  /// Gives the output its name, which the replica may have given to its own rows of it, or to the whole array.
+  Value* with_name(const Value* output, Value* value) {
+    if (value->name() == output->name()) return value;
+    if (value->producer() == nullptr && !value->is_constant()) value = builder_.emit("Identity", {value});
+    if (Value* other = target_->find(output->name())) rename(other, output->name() + ".held");
+    rename(value, output->name());
+    return value;
   }
 
   void add_update(const graph::Update& update) {
-    const Sharding& sharding = analysis_.of(update.next);
-    if (!sharding.is_replicated() && !sharding.is_partial()) {
-      fail("the state '", update.state->name(), "' would take a value that is ", describe(sharding),
+    if (analysis_.of(update.next).kind == Sharding::Kind::local) {
+      fail("the state '", update.state->name(), "' would take a value that is ", describe(analysis_.of(update.next)),
            "; its update cannot be divided");
     }
     target_->add_update(whole_.at(update.state), whole(update.next));

@@ -32,6 +32,26 @@ Dims extents_of_rows(const Dims& whole, const Sharding& sharding, std::int64_t r
   return extents;
 }
 
+bool holds_samples(const Dims& dims, const Sharding& sharding, std::int64_t samples) {
+  return sharding.axis >= 0 && sharding.axis < static_cast<std::int64_t>(dims.size()) &&
+         dims[static_cast<std::size_t>(sharding.axis)] == sharding.outer * samples * sharding.inner;
+}
+
+std::optional<Sharding> along_first_axis(const Dims& dims, std::int64_t samples) {
+  if (dims.empty() || dims[0] % samples != 0) return std::nullopt;
+  return Sharding::along(0, 1, dims[0] / samples);
+}
+
+bool has_sum_over_replicas(DataType type) {
+  return is_floating_point(type) || type == DataType::int32 || type == DataType::int64;
+}
+
+DataType type_of_sum(DataType type) {
+  if (has_sum_over_replicas(type)) return type;
+  // Bits are kept: a cast to the signed type and back gives the same unsigned number.
+  return type == DataType::boolean || size_of(type) < size_of(DataType::int32) ? DataType::int32 : DataType::int64;
+}
+
 std::optional<Sharding> reshaped(const Sharding& sharding, const Dims& from, const Dims& to, std::int64_t samples) {
   const auto axis = static_cast<std::size_t>(sharding.axis);
   // Elements come in blocks_before runs of samples * elements_after.

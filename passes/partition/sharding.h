@@ -47,6 +47,19 @@ std::string describe(const Sharding& sharding);
 /// The extents of `rows` samples out of a value with extents `whole`.
 Dims extents_of_rows(const Dims& whole, const Sharding& sharding, std::int64_t rows);
 
+/// The array has an axis that holds the samples so.
+bool holds_samples(const Dims& dims, const Sharding& sharding, std::int64_t samples);
+
+/// How a label holds the samples where no score says so: the first axis counts samples, each of which has consecutive
+/// indices. Nothing where that cannot be.
+std::optional<Sharding> along_first_axis(const Dims& dims, std::int64_t samples);
+
+/// True for the types that replicas can add up.
+bool has_sum_over_replicas(DataType type);
+
+/// The type in which elements, all but one of them zero, are added up over the replicas without loss.
+DataType type_of_sum(DataType type);
+
 /// Where the samples lie after an array is given other extents with its elements in the same order; nothing when they
 /// do not lie along one axis any more.
 std::optional<Sharding> reshaped(const Sharding& sharding, const Dims& from, const Dims& to, std::int64_t samples);

@@ -151,7 +151,6 @@ void gather_nd_rule(PartitionContext& context) {
     context.give(0, data.at_axis(*along));
     return context.emit_by(with_tuples_of_shard(tuples, data, *along));
   }
-  if (!is_floating_point(context.node().input(0)->dtype())) context.refuse("it takes some samples of the batch");
   context.give(0, Sharding::partial());
   context.emit_by(gather_from_shard(tuples, data));
 }

@@ -54,7 +54,8 @@ void additive_rule(PartitionContext& context) {
 
 /// A product of a sum over the replicas with something that all of them have is such a sum again.
 void scaling_rule(PartitionContext& context) {
-  const bool left = context.input(0).is_partial() && context.input(1).is_replicated();
+  const bool is_linear = context.node().is("Mul") || is_floating_point(context.node().output()->dtype());
+  const bool left = is_linear && context.input(0).is_partial() && context.input(1).is_replicated();
   const bool right = context.input(1).is_partial() && context.input(0).is_replicated() && context.node().is("Mul");
   if (left || right) return context.give_all(Sharding::partial());
   elementwise_rule(context);

@@ -38,6 +38,12 @@ void gather_gradient_rule(PartitionContext& context) {
   context.need_replicated(1);
   if (gradient.is_partial()) return context.give_all(Sharding::partial());
   if (!gradient.is_sharded()) return;
+  const std::int64_t indices_axis = gradient.axis - axis;
+  if (indices_axis >= 0 && indices_axis < rank_of(context, 1)) {
+    // All replicas have the indices, and the gradient lies along them: each adds up its own rows.
+    context.need(1, gradient.at_axis(indices_axis));
+    return context.give(0, Sharding::partial());
+  }
   const std::int64_t added = rank_of(context, 1) - 1;
   context.give(0, gradient.at_axis(gradient.axis < axis ? gradient.axis : gradient.axis - added));
   context.emit_by(with_shape_attribute("input_shape"));

@@ -13,24 +13,19 @@ namespace {
 /// Axes of operands and result as letters: every product here is some Einsum.
 using Product = EinsumSubscripts;
 
-/// Where the samples lie: one letter, with one outer and inner.
+/// Where the samples lie in the first operand that has them: one letter, with one outer and inner.
 struct Letter {
   char name = 0;
   Sharding sharding;
 };
 
 Letter letter_of_samples(const PartitionContext& context, const Product& product) {
-  Letter letter;
   for (int i = 0; i < static_cast<int>(product.operands.size()); ++i) {
     const Sharding input = context.input(i);
     if (!input.is_sharded()) continue;
-    const char name = product.operands[static_cast<std::size_t>(i)].at(static_cast<std::size_t>(input.axis));
-    if (letter.name != 0 && letter.name != name) {
-      context.refuse("it combines each sample with every other one");
-    }
-    letter = {name, input};
+    return {product.operands[static_cast<std::size_t>(i)].at(static_cast<std::size_t>(input.axis)), input};
   }
-  return letter;
+  return {};
 }
 
 bool is_linear_in_a_sum(const PartitionContext& context, std::size_t operands) {
@@ -53,7 +48,8 @@ Sharding product_rule(PartitionContext& context, const Product& product) {
       context.need_replicated(i);
       continue;
     }
-    const bool broadcast = !context.input(i).is_sharded() && context.input_dims(i).at(axis) == 1;
+    const bool lies_so = context.input(i) == letter.sharding.at_axis(static_cast<std::int64_t>(axis));
+    const bool broadcast = !lies_so && context.input_dims(i).at(axis) == 1;
     context.need(i, broadcast ? Sharding::replicated() : letter.sharding.at_axis(static_cast<std::int64_t>(axis)));
   }
   if (letter.name == 0) return Sharding::replicated();

@@ -22,7 +22,13 @@ void layer_rule(PartitionContext& context) {
 void sample_gradient_rule(PartitionContext& context) {
   constexpr int scale = 2;
   const Sharding sharding = context.input(0).is_sharded() ? context.input(0) : context.input(1);
-  if (!sharding.is_sharded()) return follow_first_input(context);
+  if (!sharding.is_sharded()) return context.need_all_replicated();
+  // Forward they may have been normalized whole, along the axis that now holds the samples.
+  const auto rank = static_cast<std::int64_t>(context.input_dims(1).size());
+  const std::int64_t first = context.node().is("LayerNormalizationGrad", graph::training_domain)
+                                 ? from_front(context.node().integer("axis", -1), rank)
+                                 : 1;
+  if (sharding.axis >= first) refuse_along(context, sharding, {sharding.axis});
   for (int i = 0; i < static_cast<int>(context.node().inputs().size()); ++i) {
     i == scale ? context.need_replicated(i) : context.need(i, sharding);
   }
@@ -65,7 +71,8 @@ void batch_gradient_rule(PartitionContext& context) {
   constexpr int scale = 2, batch_mean = 3, batch_variance = 4, activated = 5;
   check_batch(context);
   const Sharding sharding = context.input(1);
-  if (!sharding.is_sharded()) return follow_first_input(context);
+  // Statistics that are the same on every replica are those of the whole batch, as its gradient needs them.
+  if (!sharding.is_sharded()) return context.need_all_replicated();
   for (const int index : {0, 1, activated}) context.need(index, sharding);
   context.need_replicated(scale);
   for (const int index : {batch_mean, batch_variance}) context.need(index, Sharding::local());
@@ -81,12 +88,17 @@ void channel_sum_rule(PartitionContext& context) {
   if (context.input(0).is_sharded()) context.give(0, Sharding::partial());
 }
 
+/// Of (dY, X, ...): where one of both has the samples, the other one is divided alike.
+Sharding sharding_of_samples(const PartitionContext& context) {
+  return context.input(1).is_sharded() ? context.input(1) : context.input(0);
+}
+
 /// (dY, X, batch_mean, batch_var, Y) -> dScale, dB.
 void gradient_sums_rule(PartitionContext& context) {
   constexpr int activated = 4;
   check_batch(context);
-  const Sharding sharding = context.input(1);
-  if (!sharding.is_sharded()) return follow_first_input(context);
+  const Sharding sharding = sharding_of_samples(context);
+  if (!sharding.is_sharded()) return context.need_all_replicated();
   for (const int index : {0, 1, activated}) context.need(index, sharding);
   for (const int index : {2, 3}) context.need_replicated(index);
   context.give_all(Sharding::partial());
@@ -96,8 +108,8 @@ void gradient_sums_rule(PartitionContext& context) {
 void gradient_input_rule(PartitionContext& context) {
   constexpr int activated = 7;
   check_batch(context);
-  const Sharding sharding = context.input(1);
-  if (!sharding.is_sharded()) return follow_first_input(context);
+  const Sharding sharding = sharding_of_samples(context);
+  if (!sharding.is_sharded()) return context.need_all_replicated();
   for (const int index : {0, 1, activated}) context.need(index, sharding);
   for (int index = 2; index < activated; ++index) context.need_replicated(index);
   context.give_all(sharding);

@@ -43,16 +43,9 @@ bool reduces_within_samples(PartitionContext& context) {
   return true;
 }
 
-void give_sum(PartitionContext& context) {
-  if (!is_floating_point(context.node().output()->dtype())) {
-    context.refuse("only floating-point numbers are added up over replicas");
-  }
-  context.give(0, Sharding::partial());
-}
-
 void sum_rule(PartitionContext& context) {
   if (context.node().is("ReduceSum") && context.input(0).is_partial()) return context.give_all(Sharding::partial());
-  if (!reduces_within_samples(context)) give_sum(context);
+  if (!reduces_within_samples(context)) context.give(0, Sharding::partial());
 }
 
 /// The mean over all samples is the sum over those of the shard by the number of all.
@@ -66,7 +59,8 @@ std::vector<Value*> emit_mean(Emission& emission) {
 
 void mean_rule(PartitionContext& context) {
   if (reduces_within_samples(context)) return;
-  give_sum(context);
+  if (!is_floating_point(context.node().output()->dtype())) context.refuse("means of integers are rounded");
+  context.give(0, Sharding::partial());
   context.emit_by(emit_mean);
 }
 

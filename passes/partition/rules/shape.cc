@@ -161,10 +161,22 @@ std::vector<Value*> emit_slice_gradient(Emission& emission, std::int64_t sample_
   return emission.clone(std::move(attributes));
 }
 
+/// The slice takes some of the samples, or takes them in another order.
+bool puts_into_samples(const PartitionContext& context, std::int64_t sample_axis) {
+  const auto place = static_cast<std::size_t>(sample_axis);
+  if (context.input_dims(0).at(place) != context.output_dims().at(place)) return true;
+  const std::vector<std::int64_t> axes = context.node().integers("axes"), steps = context.node().integers("steps");
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i] == sample_axis && steps.at(i) < 0) return true;
+  }
+  return false;
+}
+
 void slice_gradient_rule(PartitionContext& context) {
   const Sharding input = context.input(0);
   if (input.is_partial()) return context.give_all(Sharding::partial());
   if (!input.is_sharded()) return follow_first_input(context);
+  if (puts_into_samples(context, input.axis)) context.refuse("it puts samples at places in the batch");
   context.give(0, input);
   const std::int64_t axis = input.axis;
   context.emit_by([axis](Emission& emission) { return emit_slice_gradient(emission, axis); });
