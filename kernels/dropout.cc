@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kernels/dropout_scale.h"
 #include "kernels/elementwise.h"
 #include "kernels/functors/math.h"
 #include "kernels/functors/random_numbers.h"
@@ -8,12 +9,6 @@
 namespace ort_train::kernels {
 
 namespace {
-
-/// What a kept element is multiplied with. At ratio 1 nothing is kept.
-double scale_of(float ratio) {
-  if (!(ratio >= 0.0f && ratio <= 1.0f)) fail("the ratio of Dropout is ", ratio, "; it must be from 0 to 1");
-  return ratio == 1.0f ? 0.0 : 1.0 / (1.0 - static_cast<double>(ratio));
-}
 
 /// An element stays where its number in [0, 1) is not below the ratio. `mask` is for `count` elements of the row from
 /// `first` on.
@@ -35,7 +30,7 @@ void apply_mask(const T* source, const bool* mask, T scale, std::int64_t count, 
 void compute_training_dropout(Invocation& call) {
   const Tensor& x = call.inputs.at(0);
   const float ratio = call.node.real("ratio", 0.5f);
-  const double scale = scale_of(ratio);
+  const double scale = dropout_scale(ratio);
   const functors::RandomNumbers numbers(
       RandomPurpose::dropout, static_cast<std::uint64_t>(call.node.integer("seed", 0)),
       static_cast<std::uint64_t>(call.node.integer("stream", 0)), static_cast<std::uint64_t>(integer_input(call, 1)));
@@ -58,7 +53,7 @@ void compute_training_dropout(Invocation& call) {
 void compute_dropout_gradient(Invocation& call) {
   const Tensor& dy = call.inputs.at(0);
   const Tensor& mask = call.inputs.at(1);
-  const double scale = scale_of(call.node.real("ratio", 0.5f));
+  const double scale = dropout_scale(call.node.real("ratio", 0.5f));
   if (mask.dims() != dy.dims()) {
     fail("the gradient has the shape ", to_string(dy.dims()), ", but the mask ", to_string(mask.dims()));
   }

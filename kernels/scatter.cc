@@ -1,40 +1,15 @@
 #include <cstring>
 
-#include "base/dispatch.h"
+#include "kernels/elementwise.h"
 #include "kernels/indexing.h"
+#include "kernels/scatter_reduction.h"
 #include "kernels/strided.h"
 
 namespace ort_train::kernels {
 
 namespace {
 
-enum class Reduction { none, add, mul, max, min };
-
-Reduction reduction_of(const graph::Node& node) {
-  const std::string name = node.string("reduction", "none");
-  if (name == "none") return Reduction::none;
-  if (name == "add") return Reduction::add;
-  if (name == "mul") return Reduction::mul;
-  if (name == "max") return Reduction::max;
-  if (name == "min") return Reduction::min;
-  fail("the reduction '", name, "' is none of none, add, mul, max and min");
-}
-
-template <typename T>
-T reduced(Reduction reduction, T old, T update) {
-  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
-    return T(reduced(reduction, static_cast<float>(old), static_cast<float>(update)));
-  } else {
-    switch (reduction) {
-      case Reduction::none: return update;
-      case Reduction::add: return static_cast<T>(old + update);
-      case Reduction::mul: return static_cast<T>(old * update);
-      case Reduction::max: return old < update ? update : old;
-      case Reduction::min: return update < old ? update : old;
-    }
-    return update;
-  }
-}
+using Reduction = functors::ScatterReduction;
 
 // target[i] = reduction(target[i], update[i]) for `count` elements that lie at these element offsets.
 void apply(Reduction reduction, Tensor& target, std::int64_t target_offset, const Tensor& updates,
@@ -49,7 +24,7 @@ void apply(Reduction reduction, Tensor& target, std::int64_t target_offset, cons
     using T = typename decltype(tag)::type;
     T* to = target.data<T>() + target_offset;
     const T* from = updates.data<T>() + update_offset;
-    for (std::int64_t i = 0; i < count; ++i) to[i] = reduced(reduction, to[i], from[i]);
+    for (std::int64_t i = 0; i < count; ++i) to[i] = T(functors::reduced(reduction, load(to[i]), load(from[i])));
   });
 }
 
@@ -63,7 +38,7 @@ Tensor& copied_input(Invocation& call) {
 void compute_scatter_elements(Invocation& call) {
   const Tensor& indices = call.inputs[1];
   const Tensor& updates = call.inputs[2];
-  const Reduction reduction = reduction_of(call.node);
+  const Reduction reduction = scatter_reduction(call.node);
   const auto axis = static_cast<std::size_t>(normalized_axis(call.node.integer("axis", 0), call.inputs[0].rank()));
   const Dims& dims = call.inputs[0].dims();
   if (indices.dims() != updates.dims() || indices.dims().size() != dims.size()) {
@@ -90,7 +65,7 @@ void compute_scatter_nd(Invocation& call) {
   const Dims& dims = call.inputs[0].dims();
   const Tensor& indices = call.inputs[1];
   const Tensor& updates = call.inputs[2];
-  const Reduction reduction = reduction_of(call.node);
+  const Reduction reduction = scatter_reduction(call.node);
   if (indices.rank() < 1 || indices.dims().back() > call.inputs[0].rank()) {
     fail("indices of shape ", to_string(indices.dims()), " do not fit the input of shape ", to_string(dims));
   }

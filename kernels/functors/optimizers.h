@@ -38,8 +38,8 @@ struct Adam {
   T kept;            // of AdamW: the share of the weight that is left by its decay
 
   /// Steps are counted from 1.
-  static Adam at_step(std::int64_t step, double learning_rate, double beta1, double beta2, double epsilon,
-                      double weight_decay, bool decoupled) {
+  ORT_TRAIN_HOST_DEVICE static Adam at_step(std::int64_t step, double learning_rate, double beta1, double beta2,
+                                            double epsilon, double weight_decay, bool decoupled) {
     const auto exponent = static_cast<double>(step);
     Adam adam;
     adam.beta1 = static_cast<T>(beta1);

@@ -23,6 +23,13 @@ class RandomNumbers {
     key_ = {block[0], block[1]};
   }
 
+  /// The same sequences in another step.
+  ORT_TRAIN_HOST_DEVICE RandomNumbers in_step(std::uint64_t step) const {
+    RandomNumbers numbers = *this;
+    numbers.step_ = static_cast<std::uint32_t>(step);
+    return numbers;
+  }
+
   /// Four words, for elements 4 * block to 4 * block + 3 of the row where an element takes one.
   ORT_TRAIN_HOST_DEVICE PhiloxCounter words(std::uint64_t row, std::uint32_t block) const {
     return philox4x32_10(

@@ -79,7 +79,20 @@ class HostKernel : public Kernel {
 
 void HostScratch::reserve(std::size_t bytes) { bytes_ = std::max(bytes_, bytes); }
 
-void HostScratch::allocate() { memory_ = allocate_pinned(bytes_); }
+void HostScratch::allocate() {
+  memory_ = allocate_pinned(bytes_);
+  words_ = allocate_pinned(sentences_.size() * sizeof(std::int64_t));
+  for (std::size_t i = 0; i < sentences_.size(); ++i) *error_word(i) = no_error;
+}
+
+std::size_t HostScratch::add_error_word(Sentence sentence) {
+  sentences_.push_back(std::move(sentence));
+  return sentences_.size() - 1;
+}
+
+std::int64_t* HostScratch::error_word(std::size_t number) const {
+  return reinterpret_cast<std::int64_t*>(words_.get()) + number;
+}
 
 void HostScratch::keep_error(const std::string& message) {
   const std::lock_guard lock(mutex_);
@@ -88,6 +101,10 @@ void HostScratch::keep_error(const std::string& message) {
 
 void HostScratch::rethrow_error() {
   const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; words_ != nullptr && i < sentences_.size(); ++i) {
+    const std::int64_t written = std::exchange(*error_word(i), no_error);
+    if (written != no_error && error_.empty()) error_ = sentences_[i](written);
+  }
   if (!error_.empty()) fail(std::exchange(error_, {}));
 }
 

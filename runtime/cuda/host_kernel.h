@@ -1,9 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "runtime/cuda/kernel.h"
 
@@ -19,13 +23,23 @@ class HostScratch {
   std::byte* memory() const { return memory_.get(); }
   std::size_t bytes() const { return bytes_; }
 
+  /// A kernel on the device cannot throw; it writes the number that is wrong into a word of its own, any of them where
+  /// there are several, and goes on without touching memory that is not its own.
+  using Sentence = std::function<std::string(std::int64_t)>;
+  /// Gives the word's number; `sentence` says what is wrong about what was written. None after `allocate`.
+  std::size_t add_error_word(Sentence sentence);
+  std::int64_t* error_word(std::size_t number) const;
+  /// What a word holds when nothing is wrong.
+  static constexpr std::int64_t no_error = std::numeric_limits<std::int64_t>::min();
+
   void keep_error(const std::string& message);
-  /// Throws what was kept, once. The stream must have been synchronized.
+  /// Throws what was kept or written, once. The stream must have been synchronized.
   void rethrow_error();
 
  private:
   std::size_t bytes_ = 0;
-  std::shared_ptr<std::byte> memory_;
+  std::vector<Sentence> sentences_;
+  std::shared_ptr<std::byte> memory_, words_;
   std::mutex mutex_;
   std::string error_;
 };

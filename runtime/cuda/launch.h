@@ -57,23 +57,23 @@ class Accesses {
 
 inline constexpr int block_threads = 256;
 
-/// The threads that work on one row together. `for_each`, `sum` and `maximum` are where they do different things;
-/// everything else in a row's operator is the same for all of them.
-struct HostBlock {
+/// The threads that work on one row: a block of them, or a single one, as on the host. `for_each` and `reduce` are
+/// where they do different things; everything else in a row's operator is the same for all of them.
+struct SingleThread {
   template <typename Function>
-  __host__ void for_each(std::int64_t count, const Function& function) const {
+  __host__ __device__ void for_each(std::int64_t count, const Function& function) const {
     for (std::int64_t i = 0; i < count; ++i) function(i);
   }
   template <typename T, typename Function, typename Combine>
-  __host__ T reduce(std::int64_t count, T neutral, const Function& function, const Combine& combine) const {
+  __host__ __device__ T reduce(std::int64_t count, T neutral, const Function& function, const Combine& combine) const {
     T result = neutral;
     for (std::int64_t i = 0; i < count; ++i) result = combine(result, function(i));
     return result;
   }
+  __host__ __device__ bool is_first() const { return true; }
 };
 
-#if defined(__CUDACC__)
-struct DeviceBlock {
+struct ThreadBlock {
   template <typename Function>
   __device__ void for_each(std::int64_t count, const Function& function) const {
     for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x) function(i);
@@ -96,6 +96,7 @@ struct DeviceBlock {
     __syncthreads();
     return result;
   }
+  __device__ bool is_first() const { return threadIdx.x == 0; }
 };
 
 template <typename Kernel>
@@ -108,9 +109,16 @@ __global__ void element_kernel(Kernel kernel, std::int64_t count) {
 
 template <typename Kernel>
 __global__ void row_kernel(Kernel kernel, std::int64_t rows) {
-  for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) kernel(row, DeviceBlock());
+  for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) kernel(row, ThreadBlock());
 }
-#endif
+
+/// Rows as elements, each the work of one thread.
+template <typename Kernel>
+struct SingleThreadRows {
+  Kernel kernel;
+  void arrays(Accesses& accesses) const { kernel.arrays(accesses); }
+  __host__ __device__ void operator()(std::int64_t row) const { kernel(row, SingleThread()); }
+};
 
 /// Enough blocks for every multiprocessor of the largest GPUs several times over; loops do the rest.
 inline constexpr std::int64_t most_blocks = 4096;
@@ -149,13 +157,24 @@ void for_rows(cudaStream_t stream, const char* name, std::int64_t rows, const Ke
     kernel.arrays(accesses);
     check(launch_virtually(stream, name, accesses,
                            [kernel, rows] {
-                             for (std::int64_t row = 0; row < rows; ++row) kernel(row, HostBlock());
+                             for (std::int64_t row = 0; row < rows; ++row) kernel(row, SingleThread());
                            }),
           name);
     return;
   }
   row_kernel<<<static_cast<unsigned>(std::min(rows, std::int64_t{65535})), block_threads, 0, stream>>>(kernel, rows);
   check(cudaGetLastError(), name);
+}
+
+/// The same, with one thread for each row where the rows are so short that a block would be idle.
+template <typename Kernel>
+void for_rows_of(cudaStream_t stream, const char* name, std::int64_t rows, std::int64_t length, const Kernel& kernel) {
+  constexpr std::int64_t short_row = 64;
+  if (length <= short_row) {
+    for_each(stream, name, rows, SingleThreadRows<Kernel>{kernel});
+  } else {
+    for_rows(stream, name, rows, kernel);
+  }
 }
 
 }  // namespace ort_train::runtime::cuda
