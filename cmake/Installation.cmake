@@ -15,6 +15,10 @@ get_target_property(dnnl_soname DNNL::dnnl IMPORTED_SONAME_RELEASE)
 install(FILES "${dnnl_library}" DESTINATION "${CMAKE_INSTALL_LIBDIR}" RENAME "${dnnl_soname}"
         COMPONENT library)
 
+if(TARGET ort_train_cuda)
+  install(TARGETS ort_train_cuda LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library)
+endif()
+
 if(TARGET ort-train)
   set_target_properties(ort-train PROPERTIES INSTALL_RPATH "$ORIGIN/${library_from_programs}")
   install(TARGETS ort-train RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT library)
@@ -24,7 +28,8 @@ endif()
 # have neither that library's headers nor our compiler flags. The same goes for the inside of the CPU kernels.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}" base/*.h graph/*.h kernels/*.h passes/*.h
      runtime/*.h)
-list(FILTER headers EXCLUDE REGEX "^(kernels/functors|runtime/cpu|runtime/collectives/mpi)/")
+list(FILTER headers EXCLUDE REGEX "^(kernels/functors|runtime/cpu|runtime/cuda|runtime/planning|runtime/collectives/mpi)/")
+list(APPEND headers runtime/cuda/device.h)
 set(private_includes "kernels/functors/|runtime/cpu/|onnx/|google/|dnnl|oneapi/|yaml-cpp/|CLI/|png|jpeglib|zlib|omp|mpi\\.h|runtime/collectives/mpi/|cuda|nccl")
 set(public_count -1)
 list(LENGTH headers count)

@@ -19,6 +19,11 @@ std::filesystem::path own_folder() {
 
 const cuda::EntryPoints& load() {
   const std::filesystem::path path = own_folder() / cuda::library_name;
+  if (!std::filesystem::exists(path)) {
+    fail_usage("a GPU was asked for, but ", path.string(),
+               ", the CUDA side of ort-train, is not there; build its target ",
+               "ort_train_cuda, or train on the CPU (--device cpu, which is the default)");
+  }
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* reason = dlerror();

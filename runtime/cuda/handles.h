@@ -16,6 +16,7 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
+  // Stands wherever the library wants its handle: NOLINTNEXTLINE(google-explicit-constructor)
   operator cudaStream_t() const { return stream_; }
   /// Returns when everything put on the stream so far is done.
   void synchronize() const { check(cudaStreamSynchronize(stream_), "finish its work"); }

@@ -31,7 +31,7 @@ std::shared_ptr<std::byte> allocate_on_device(std::size_t bytes, std::string_vie
          mebibytes(total), " are free; a smaller batch needs less, and so does --accumulate with the same batch");
   }
   check(status, "allocate memory");
-  const std::shared_ptr<std::byte> owned(static_cast<std::byte*>(memory), [](std::byte* p) { cudaFree(p); });
+  std::shared_ptr<std::byte> owned(static_cast<std::byte*>(memory), [](std::byte* p) { cudaFree(p); });
   check(cudaMemset(memory, 0, asked), "clear memory");
   // Streams of ours do not wait for the default stream.
   check(cudaStreamSynchronize(nullptr), "clear memory");

@@ -58,7 +58,7 @@ class Selector {
     if (!complaints.empty()) fail("the graph cannot run on the ", Device::device_name, ":", complaints);
   }
 
-  int add_array(const graph::Value* value, Array::Source source, const Format& format) {
+  int add_array(const graph::Value* value, typename Array::Source source, const Format& format) {
     program_.arrays.push_back({source, value->name(), format, -1, 0, nullptr});
     const int index = static_cast<int>(program_.arrays.size()) - 1;
     copies_[value].push_back(index);

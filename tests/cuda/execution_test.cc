@@ -272,8 +272,9 @@ TEST_CASE("Reductions") {
       {ReductionMode::sum, "ReduceSum"}, {ReductionMode::maximum, "ReduceMax"}, {ReductionMode::minimum, "ReduceMin"}
 
   };
-  for (const auto& [mode, name] : modes) {
-    INFO(std::string(name));
+  for (const auto& [mode, reduced_by] : modes) {
+    const std::string name = reduced_by;
+    INFO(name);
     const Tensor expected =
         run_node(text("y = ", name, "<keepdims = 1>(x, axes)"), {{"x", x}, {"axes", Tensor::of_int64s({0, 2, 3})}});
     const OperationGraph graph = reduction(mode, dims, {1, 16, 1, 1}, DataType::float32);
@@ -473,8 +474,8 @@ TEST_CASE("Pooling and its gradient") {
   for (const bool padding : {true, false}) {
     const std::string average = window + text(", count_include_pad = ", padding);
     run(padding ? PoolingMode::average_with_padding : PoolingMode::average_without_padding,
-        "y = AveragePool<" + average + ">(x) dx = ai.ort_train.AveragePoolGrad<" + average +
-            ", input_shape = " + to_string(image) + ">(dy)");
+        text("y = AveragePool<", average, ">(x) dx = ai.ort_train.AveragePoolGrad<", average,
+             ", input_shape = ", to_string(image), ">(dy)"));
   }
 }
 

@@ -184,7 +184,7 @@ void check_cases(const std::vector<Case>& cases, DataType type, const GpuModel& 
 }
 
 std::filesystem::path empty_folder(const std::string& name) {
-  const auto folder = std::filesystem::temp_directory_path() / text("ort_train_", name, "_", ::getpid());
+  std::filesystem::path folder = std::filesystem::temp_directory_path() / text("ort_train_", name, "_", ::getpid());
   std::filesystem::remove_all(folder);
   return folder;
 }

@@ -17,6 +17,7 @@ class Handle {
   ~Handle() { cudnnDestroy(handle_); }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
+  // Stands wherever the library wants its handle: NOLINTNEXTLINE(google-explicit-constructor)
   operator cudnnHandle_t() const { return handle_; }
 
  private:

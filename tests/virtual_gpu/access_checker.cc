@@ -78,7 +78,9 @@ class Check {
   void tell(std::uintptr_t begin, const Segment& segment, const Visit& earlier, const char* kind) const {
     const std::vector<std::string>& actors = ledger().actors;
     report("race", std::string(access_.writes ? "write" : "read") + " of " + std::to_string(segment.end - begin) +
-                       " bytes at " + place_of(reinterpret_cast<const void*>(begin)) + " by '" + operation_ + "' on " +
+                       " bytes at " +
+                       // NOLINTNEXTLINE(performance-no-int-to-ptr): segments are kept by address
+                       place_of(reinterpret_cast<const void*>(begin)) + " by '" + operation_ + "' on " +
                        actors[static_cast<std::size_t>(actor_)] + " is not ordered after the " + kind + " by '" +
                        earlier.operation + "' on " + actors[static_cast<std::size_t>(earlier.actor)]);
   }

@@ -27,6 +27,7 @@ class Layout {
   ~Layout() { cublasLtMatrixLayoutDestroy(layout_); }
   Layout(const Layout&) = delete;
   Layout& operator=(const Layout&) = delete;
+  // Stands wherever the library wants its handle: NOLINTNEXTLINE(google-explicit-constructor)
   operator cublasLtMatrixLayout_t() const { return layout_; }
 
  private:

@@ -99,7 +99,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrL2CacheSize: *value = like.l2_bytes; break;
     case cudaDevAttrMaxBlocksPerMultiprocessor: *value = like.blocks_of_multiprocessor; break;
     case cudaDevAttrReservedSharedMemoryPerBlock: *value = like.reserved_shared_bytes; break;
-    case cudaDevAttrCooperativeLaunch: *value = 1; break;
+    case cudaDevAttrCooperativeLaunch:
     case cudaDevAttrMemoryPoolsSupported: *value = 1; break;
     case cudaDevAttrAsyncEngineCount: *value = 3; break;
     case cudaDevAttrPciBusId: *value = device; break;

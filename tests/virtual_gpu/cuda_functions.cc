@@ -29,10 +29,12 @@ cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaS
 }
 
 // What nvcc makes of <<<>>>.
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the name is CUDA's
 cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, std::size_t, cudaStream_t) {
   return refuse_launch("<<<>>>");
 }
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the name is CUDA's
 cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t, dim3, dim3, void**, std::size_t, cudaStream_t) {
   return refuse_launch("<<<>>>");
 }

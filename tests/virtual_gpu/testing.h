@@ -66,6 +66,7 @@ class Stream {
   ~Stream() { cudaStreamDestroy(stream_); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
+  // Stands wherever the library wants its handle: NOLINTNEXTLINE(google-explicit-constructor)
   operator cudaStream_t() const { return stream_; }
 
  private:
@@ -78,6 +79,7 @@ class Event {
   ~Event() { cudaEventDestroy(event_); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
+  // Stands wherever the library wants its handle: NOLINTNEXTLINE(google-explicit-constructor)
   operator cudaEvent_t() const { return event_; }
 
  private:
@@ -94,6 +96,7 @@ inline void order(cudaStream_t earlier, cudaStream_t later, cudaEvent_t event) {
 inline cudaError_t launch(cudaStream_t stream, const char* name, const std::vector<Access>& accesses,
                           const std::function<void()>& run) {
   std::vector<ort_train::runtime::cuda::MemoryAccess> touched;
+  touched.reserve(accesses.size());
   for (const Access& access : accesses) touched.push_back({access.memory, access.bytes, access.writes});
   return ort_train_virtual_launch(stream, name, touched.data(), touched.size(), &run);
 }

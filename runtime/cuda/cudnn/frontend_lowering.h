@@ -127,8 +127,8 @@ class Lowering {
 
   /// A number by value: float64 or, whatever the operands are, float32.
   Tensor number(DataType type, double value, std::size_t rank) {
-    const Tensor tensor = type == DataType::float64 ? target_.tensor(feg::Tensor_attributes(value))
-                                                    : target_.tensor(feg::Tensor_attributes(static_cast<float>(value)));
+    Tensor tensor = type == DataType::float64 ? target_.tensor(feg::Tensor_attributes(value))
+                                              : target_.tensor(feg::Tensor_attributes(static_cast<float>(value)));
     const Dims ones(rank, 1);
     tensor->set_dim(ones).set_stride(ones);
     return tensor;
