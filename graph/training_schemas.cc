@@ -19,6 +19,7 @@ void register_training_schemas() {
     register_collective_schemas();
     register_optimizer_schemas();
     register_indexing_schemas();
+    register_image_schemas();
   });
 }
 

@@ -108,6 +108,7 @@ void add_import_passes(Pipeline& pipeline, const Graph& model, const TrainingSpe
   if (training) pipeline.add<MarkTrainable>(spec);
   pipeline.add<Preflight>(training ? spec : TrainingSpec{});
   pipeline.add<BindShapes>(input_dims);
+  if (!spec.preparations.empty()) pipeline.add<PrepareInputs>(spec.preparations);
   pipeline.add<FoldConstants>();
 }
 
@@ -125,6 +126,9 @@ BatchInputs batch_inputs(const Graph& model, const TrainingSpec& spec, const std
     batch.axes[input->name()] = axis == spec.batch_axes.end() ? 0 : axis->second;
     const Dims& dims = input_dims.at(input->name());
     const auto place = static_cast<std::size_t>(batch.axes[input->name()]);
+    if (spec.preparations.count(input->name()) != 0) {
+      batch.axes[data_input(input->name())] = batch.axes[placement_input(input->name())] = 0;
+    }
     if (place >= dims.size()) {
       fail("the input '", input->name(), "' has the extents ", to_string(dims), ", so no axis ", place,
            " that could hold the samples");

@@ -11,6 +11,7 @@
 #include "graph/graph.h"
 #include "passes/partition/sharding.h"
 #include "passes/pass.h"
+#include "passes/prepare_inputs.h"
 #include "passes/replication.h"
 
 namespace ort_train::passes {
@@ -65,6 +66,8 @@ struct TrainingSpec {
   std::map<std::string, std::int64_t> batch_axes;
   /// Exact initializer names instead of globs (what a reference case lists).
   std::optional<std::vector<std::string>> trainable_names;
+  /// Inputs that the graph itself prepares from the data. Their samples lie along axis 0.
+  InputPreparations preparations;
   std::uint64_t seed = 0;
   bool keep_gradients = false;  ///< "ort_train.gradient.<parameter>" become graph outputs
   bool keep_outputs = false;    ///< the model's own outputs (training form) stay graph outputs

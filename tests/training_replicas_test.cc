@@ -219,6 +219,21 @@ TEST_CASE("images with augmentation, a mean image, dropout and batch normalizati
   }
 }
 
+TEST_CASE("images that the graph prepares are those that the loader prepares") {
+  TrainingConfig config = small_config();
+  config.augmentation.crop_padding = 1;
+  config.augmentation.random_crop = true;
+  config.preprocessing.deviation = PreprocessingConfig::Deviation::channel;
+  const auto host = trained(config, test::small_classifier(), test::small_splits());
+  config.preprocessing.on_device = true;
+  for (const std::int64_t replicas : {1, 3}) {
+    config.replicas = replicas;
+    const auto device = trained(config, test::small_classifier(), test::small_splits());
+    check_close(*host, *device, 2e-4);
+    CHECK(device->history().last("val_accuracy") == doctest::Approx(host->history().last("val_accuracy")));
+  }
+}
+
 TEST_CASE("batch_size counts for each replica and micro-batch") {
   TrainingConfig config = small_config();
   config.global_batch_size.reset();

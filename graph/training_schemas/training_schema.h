@@ -33,6 +33,11 @@ class TrainingSchema {
     schema_.TypeConstraint("I", label_types(), "indices");
     return in("indices", "I");
   }
+  /// Input X: pixels as the data hold them.
+  TrainingSchema& pixels() {
+    schema_.TypeConstraint("P", {"tensor(uint8)", "tensor(float)"}, "bytes or float32");
+    return in("X", "P");
+  }
   TrainingSchema& any_type(const std::string& variable) {
     schema_.TypeConstraint(variable, onnx::OpSchema::all_tensor_types(), "any type");
     return *this;
@@ -113,5 +118,6 @@ void register_loss_and_metric_schemas();
 void register_collective_schemas();
 void register_optimizer_schemas();
 void register_indexing_schemas();
+void register_image_schemas();
 
 }  // namespace ort_train::graph

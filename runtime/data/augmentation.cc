@@ -2,27 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace ort_train::data {
 
 namespace {
-
-/// The source position that stands for `position` in an axis of `size`; nothing where the fill value stands.
-std::optional<std::int64_t> resolve(std::int64_t position, std::int64_t size, FillMode fill) {
-  if (position >= 0 && position < size) return position;
-  switch (fill) {
-    case FillMode::nearest: return position < 0 ? 0 : size - 1;
-    case FillMode::constant: return std::nullopt;
-    case FillMode::reflect: {
-      const std::int64_t period = 2 * size;
-      const std::int64_t phase = ((position % period) + period) % period;
-      return phase < size ? phase : period - 1 - phase;
-    }
-    case FillMode::wrap: return ((position % size) + size) % size;
-  }
-  return std::nullopt;
-}
 
 /// A coordinate between two neighbours of an axis.
 struct Neighbours {
@@ -33,12 +16,6 @@ struct Neighbours {
       : first(static_cast<std::int64_t>(std::floor(coordinate))), fraction(coordinate - std::floor(coordinate)) {}
 };
 
-/// With constant fill, nothing is interpolated across the edge: what lies beyond it has the fill value.
-bool beyond_constant_edge(std::int64_t first, float fraction, std::int64_t size, FillMode fill) {
-  if (fill != FillMode::constant) return false;
-  return first < 0 || first > size - 1 || (first == size - 1 && fraction > 0.0f);
-}
-
 /// `out` = the row of the source at a vertical coordinate, `width * channels` numbers.
 template <typename T>
 void blend_rows(const T* source, PlaneSize size, std::int64_t row_length, const Neighbours& at, FillMode fill,
@@ -47,13 +24,14 @@ void blend_rows(const T* source, PlaneSize size, std::int64_t row_length, const 
     std::fill_n(out, row_length, fill_value);
     return;
   }
-  const std::int64_t upper = resolve(at.first, size.height, fill).value_or(0);
+  const std::int64_t upper = std::max<std::int64_t>(0, filled_position(at.first, size.height, fill));
   const T* a = source + upper * row_length;
   if (at.fraction == 0.0f) {
     for (std::int64_t i = 0; i < row_length; ++i) out[i] = static_cast<float>(a[i]);
     return;
   }
-  const T* b = source + resolve(at.first + 1, size.height, fill).value_or(upper) * row_length;
+  const std::int64_t next = filled_position(at.first + 1, size.height, fill);
+  const T* b = source + (next == no_pixel ? upper : next) * row_length;
   const float fraction = at.fraction;
   for (std::int64_t i = 0; i < row_length; ++i) {
     const float from = static_cast<float>(a[i]);
@@ -68,9 +46,9 @@ void extend_row(const float* row, std::int64_t width, std::int64_t channels, std
   const std::int64_t inside = std::clamp<std::int64_t>(-first, 0, count);
   const std::int64_t inside_end = std::clamp<std::int64_t>(width - first, inside, count);
   const auto extend = [&](std::int64_t i) {
-    const std::optional<std::int64_t> position = resolve(first + i, width, fill);
+    const std::int64_t position = filled_position(first + i, width, fill);
     for (std::int64_t channel = 0; channel < channels; ++channel) {
-      out[i * channels + channel] = position ? row[*position * channels + channel] : fill_value;
+      out[i * channels + channel] = position == no_pixel ? fill_value : row[position * channels + channel];
     }
   };
   for (std::int64_t i = 0; i < inside; ++i) extend(i);

@@ -3,13 +3,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/image_fill.h"
 #include "base/random.h"
 
 namespace ort_train::data {
 
-/// What a position beyond the edge of an image shows. With an image `abcd`: `nearest` aaaa|abcd|dddd, `constant`
-/// kkkk|abcd|kkkk, `reflect` dcba|abcd|dcba, `wrap` abcd|abcd|abcd.
-enum class FillMode { nearest, constant, reflect, wrap };
+using ort_train::FillMode;
 
 /// Random changes of a training image, drawn anew for every sample in every epoch. They are made in the units of the
 /// data, before anything is scaled or subtracted.

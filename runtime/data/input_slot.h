@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,13 @@ struct InputSlot {
   DataType dtype = DataType::float32;
   Dims dims;  ///< of one sample; -1 where the model leaves the extent free
   InputOptions options;
+
+  /// What is delivered where the model's graph prepares the samples itself: the samples as the data hold them, and
+  /// where each image goes (see InputTransform::place). Names of the two arrays; without the second images do not move.
+  struct Unprepared {
+    std::string samples, placements;
+  };
+  std::optional<Unprepared> unprepared;
 };
 
 }  // namespace ort_train::data

@@ -11,6 +11,12 @@ namespace {
 
 bool same_bytes_layout(const SampleShape& shape) { return shape.layout == shape.field_layout || shape.channels == 1; }
 
+Dims resized_dims(const SampleShape& shape) {
+  const PlaneSize size = shape.source_size;
+  if (shape.field_layout == ImageLayout::channels_last) return {size.height, size.width, shape.channels};
+  return {shape.channels, size.height, size.width};
+}
+
 }  // namespace
 
 InputTransform::InputTransform(const Field& field, const InputSlot& slot, const Statistics& statistics)
@@ -28,6 +34,7 @@ InputTransform::InputTransform(const Field& field, const InputSlot& slot, const 
                     shape_.source_size.width);
   }
   is_image_ = shape_.is_image() && (resize_ || augmentation_.active() || !same_bytes_layout(shape_));
+  source_dims_ = resize_ ? resized_dims(shape_) : field.dims;
   set_normalization(slot.options, statistics);
   if ((is_image_ || normalized_) && !is_floating_point(dtype_)) {
     fail_usage("the model's input '", name_, "' takes ", name_of(dtype_),
@@ -105,29 +112,79 @@ void InputTransform::apply_to_array(Scratch& scratch, std::byte* destination) co
   }
 }
 
+DataType InputTransform::source_dtype() const {
+  const bool as_it_is = !is_image_ || field_dtype_ == DataType::uint8;
+  return as_it_is ? field_dtype_ : DataType::float32;
+}
+
+bool InputTransform::is_rendered() const {
+  return is_image_ && (augmentation_.active() || shape_.source_size != shape_.target_size);
+}
+
+/// The planes of a channels-first image are images of one channel each.
+std::int64_t InputTransform::planes() const {
+  return shape_.field_layout == ImageLayout::channels_first ? shape_.channels : 1;
+}
+
 template <typename T>
-const float* InputTransform::render_image(const std::byte* bytes, const std::optional<RandomStream>& random,
-                                          Scratch& scratch) const {
-  const auto* source = reinterpret_cast<const T*>(bytes);
-  // The planes of a channels-first image are images of one channel each.
-  const bool planes = shape_.field_layout == ImageLayout::channels_first;
-  const std::int64_t plane_count = planes ? shape_.channels : 1, plane_channels = planes ? 1 : shape_.channels;
+const T* InputTransform::resized(const T* source, Scratch& scratch) const {
+  if (!resize_) return source;
+  const std::int64_t plane_channels = shape_.channels / planes();
   const auto plane_length = [&](PlaneSize size) { return size.height * size.width * plane_channels; };
-  const std::int64_t field_plane = plane_length(shape_.field_size), source_plane = plane_length(shape_.source_size),
-                     target_plane = plane_length(shape_.target_size);
-  if (resize_) {
-    scratch.resized.resize(static_cast<std::size_t>(plane_count * source_plane) * sizeof(T));
-    auto* resized = reinterpret_cast<T*>(scratch.resized.data());
-    for (std::int64_t plane = 0; plane < plane_count; ++plane) {
-      resize_->apply(source + plane * field_plane, plane_channels, resized + plane * source_plane);
-    }
-    source = resized;
+  const std::int64_t from = plane_length(shape_.field_size), to = plane_length(shape_.source_size);
+  scratch.resized.resize(static_cast<std::size_t>(planes() * to) * sizeof(T));
+  auto* resized = reinterpret_cast<T*>(scratch.resized.data());
+  for (std::int64_t plane = 0; plane < planes(); ++plane) {
+    resize_->apply(source + plane * from, plane_channels, resized + plane * to);
   }
-  const Placement placement = random ? draw_placement(augmentation_, shape_.source_size, shape_.target_size, *random)
-                                     : centred(shape_.source_size, shape_.target_size);
-  scratch.rendered.resize(static_cast<std::size_t>(plane_count * target_plane));
-  for (std::int64_t plane = 0; plane < plane_count; ++plane) {
-    render(source + plane * source_plane, shape_.source_size, plane_channels, placement, augmentation_.fill,
+  return resized;
+}
+
+const std::byte* InputTransform::source_image(Scratch& scratch) const {
+  if (field_dtype_ == DataType::uint8) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(scratch.raw.data());
+    return reinterpret_cast<const std::byte*>(resized(bytes, scratch));
+  }
+  const std::byte* source = scratch.raw.data();
+  if (field_dtype_ != DataType::float32) {
+    const std::int64_t count = shape_.channels * shape_.field_size.height * shape_.field_size.width;
+    scratch.converted.resize(static_cast<std::size_t>(count));
+    auto* converted = reinterpret_cast<std::byte*>(scratch.converted.data());
+    convert_elements(field_dtype_, source, DataType::float32, converted, count);
+    source = converted;
+  }
+  return reinterpret_cast<const std::byte*>(resized(reinterpret_cast<const float*>(source), scratch));
+}
+
+void InputTransform::apply_to_source(Scratch& scratch, std::byte* destination) const {
+  const std::byte* source = is_image_ ? source_image(scratch) : scratch.raw.data();
+  const std::size_t bytes = static_cast<std::size_t>(element_count(source_dims_)) * size_of(source_dtype());
+  std::copy_n(source, bytes, destination);
+}
+
+Placement InputTransform::placement(const std::optional<RandomStream>& random) const {
+  return random ? draw_placement(augmentation_, shape_.source_size, shape_.target_size, *random)
+                : centred(shape_.source_size, shape_.target_size);
+}
+
+void InputTransform::place(const std::optional<RandomStream>& random, float* numbers) const {
+  const Placement drawn = placement(random);
+  numbers[0] = drawn.down;
+  numbers[1] = drawn.right;
+  numbers[2] = drawn.mirror_rows ? 1.0f : 0.0f;
+  numbers[3] = drawn.mirror_columns ? 1.0f : 0.0f;
+}
+
+template <typename T>
+const float* InputTransform::render_image(const T* source, const std::optional<RandomStream>& random,
+                                          Scratch& scratch) const {
+  const std::int64_t plane_channels = shape_.channels / planes();
+  const auto plane_length = [&](PlaneSize size) { return size.height * size.width * plane_channels; };
+  const std::int64_t source_plane = plane_length(shape_.source_size), target_plane = plane_length(shape_.target_size);
+  const Placement drawn = placement(random);
+  scratch.rendered.resize(static_cast<std::size_t>(planes() * target_plane));
+  for (std::int64_t plane = 0; plane < planes(); ++plane) {
+    render(source + plane * source_plane, shape_.source_size, plane_channels, drawn, augmentation_.fill,
            augmentation_.fill_value, shape_.target_size, scratch.rendered.data() + plane * target_plane, scratch.rows);
   }
   return scratch.rendered.data();
@@ -135,18 +192,10 @@ const float* InputTransform::render_image(const std::byte* bytes, const std::opt
 
 void InputTransform::apply_to_image(Scratch& scratch, const std::optional<RandomStream>& random,
                                     std::byte* destination) const {
-  const float* image = nullptr;
-  if (field_dtype_ == DataType::uint8) {
-    image = render_image<std::uint8_t>(scratch.raw.data(), random, scratch);
-  } else if (field_dtype_ == DataType::float32) {
-    image = render_image<float>(scratch.raw.data(), random, scratch);
-  } else {
-    const std::int64_t count = shape_.channels * shape_.field_size.height * shape_.field_size.width;
-    scratch.converted.resize(static_cast<std::size_t>(count));
-    auto* converted = reinterpret_cast<std::byte*>(scratch.converted.data());
-    convert_elements(field_dtype_, scratch.raw.data(), DataType::float32, converted, count);
-    image = render_image<float>(converted, random, scratch);
-  }
+  const std::byte* source = source_image(scratch);
+  const float* image = source_dtype() == DataType::uint8
+                           ? render_image(reinterpret_cast<const std::uint8_t*>(source), random, scratch)
+                           : render_image(reinterpret_cast<const float*>(source), random, scratch);
   if (dtype_ == DataType::float32) {
     normalize(image, reinterpret_cast<float*>(destination));
     return;

@@ -27,6 +27,22 @@ class InputTransform {
   const SampleShape& shape() const { return shape_; }
   DataType dtype() const { return dtype_; }
 
+  // For a graph that prepares the samples itself, there is what `apply` does in two halves.
+
+  /// What it starts from: images are resized already, and have elements that can be rendered.
+  DataType source_dtype() const;
+  const Dims& source_dims() const { return source_dims_; }
+  /// Images move, are mirrored or cut.
+  bool is_rendered() const;
+  const Augmentation& augmentation() const { return augmentation_; }
+  /// Per element of a prepared sample: value * factor + offset.
+  const std::vector<float>& factor() const { return factor_; }
+  const std::vector<float>& offset() const { return offset_; }
+  /// The sample in `scratch.raw`, `source_dims()` of `source_dtype()`.
+  void apply_to_source(Scratch& scratch, std::byte* destination) const;
+  /// Writes down, right, mirrored left to right (0 or 1), mirrored top to bottom: see Placement.
+  void place(const std::optional<RandomStream>& random, float* placement) const;
+
   /// Prepares the sample in `scratch.raw`. With `random`, it is augmented by the numbers of that stream.
   void apply(Scratch& scratch, const std::optional<RandomStream>& random, std::byte* destination) const;
 
@@ -35,8 +51,13 @@ class InputTransform {
   std::vector<float> per_element(const char* what, const std::vector<float>& given, const Tensor& computed,
                                  float otherwise) const;
 
+  std::int64_t planes() const;
   template <typename T>
-  const float* render_image(const std::byte* source, const std::optional<RandomStream>& random, Scratch& scratch) const;
+  const T* resized(const T* source, Scratch& scratch) const;
+  const std::byte* source_image(Scratch& scratch) const;
+  Placement placement(const std::optional<RandomStream>& random) const;
+  template <typename T>
+  const float* render_image(const T* source, const std::optional<RandomStream>& random, Scratch& scratch) const;
   void apply_to_image(Scratch& scratch, const std::optional<RandomStream>& random, std::byte* destination) const;
   void apply_to_array(Scratch& scratch, std::byte* destination) const;
   void normalize(const float* image, float* out) const;
@@ -45,6 +66,7 @@ class InputTransform {
   DataType field_dtype_, dtype_;
   Augmentation augmentation_;
   SampleShape shape_;
+  Dims source_dims_;
   std::optional<BilinearResize> resize_;
   bool is_image_ = false;  ///< anything is done that needs to know rows and channels
   bool normalized_ = false;

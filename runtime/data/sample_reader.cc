@@ -10,9 +10,8 @@ namespace ort_train::data {
 
 namespace {
 
-std::size_t bytes_of(DataType dtype, const Dims& dims) {
-  return static_cast<std::size_t>(element_count(dims)) * size_of(dtype);
-}
+/// Numbers of InputTransform::place.
+constexpr std::int64_t placement_size = 4;
 
 }  // namespace
 
@@ -25,19 +24,29 @@ SampleReader::SampleReader(DatasetPointer dataset, const std::vector<InputSlot>&
     if (mode == Mode::evaluation) slot.options.augmentation = without_randomness(slot.options.augmentation);
     const std::size_t field = find_field(*dataset_, FieldRole::input, slot.options.field, slot.name, i);
     const auto found = statistics.find(slot.name);
-    inputs_.push_back({field, InputTransform(dataset_->fields()[field], slot,
-                                             found != statistics.end() ? found->second : Statistics{})});
-    const Dims& dims = inputs_.back().transform.shape().dims;
-    arrays_.push_back({slot.name, slot.dtype, dims, bytes_of(slot.dtype, dims)});
+    const InputTransform transform(dataset_->fields()[field], slot,
+                                   found != statistics.end() ? found->second : Statistics{});
+    const bool placed = slot.unprepared && !slot.unprepared->placements.empty();
+    inputs_.push_back({field, transform, arrays_.size(), slot.unprepared.has_value(), placed});
+    if (slot.unprepared) {
+      add_array(slot.unprepared->samples, transform.source_dtype(), transform.source_dims());
+      if (placed) add_array(slot.unprepared->placements, DataType::float32, {placement_size});
+    } else {
+      add_array(slot.name, slot.dtype, transform.shape().dims);
+    }
   }
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const LabelSlot& slot = labels[i];
     const std::size_t field = find_field(*dataset_, FieldRole::label, slot.field, slot.name, i);
     const Dims dims = fit_label(dataset_->fields()[field], slot);
     check_labels(*dataset_, field, slot);
-    labels_.push_back({field, element_count(dims)});
-    arrays_.push_back({slot.name, slot.dtype, dims, bytes_of(slot.dtype, dims)});
+    labels_.push_back({field, element_count(dims), arrays_.size()});
+    add_array(slot.name, slot.dtype, dims);
   }
+}
+
+void SampleReader::add_array(const std::string& name, DataType dtype, const Dims& dims) {
+  arrays_.push_back({name, dtype, dims, static_cast<std::size_t>(element_count(dims)) * size_of(dtype)});
 }
 
 void SampleReader::read(std::int64_t index, std::uint32_t epoch, const std::vector<std::byte*>& destinations,
@@ -57,17 +66,23 @@ void SampleReader::read_arrays(std::int64_t index, std::uint32_t epoch, const st
   if (mode_ == Mode::training) {
     random.emplace(seed_, RandomPurpose::augmentation, epoch, static_cast<std::uint64_t>(index));
   }
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    scratch.raw.resize(dataset_->fields()[inputs_[i].field].bytes());
-    dataset_->read(index, inputs_[i].field, scratch.raw.data());
-    inputs_[i].transform.apply(scratch, random, destinations[i]);
+  for (const Input& input : inputs_) {
+    scratch.raw.resize(dataset_->fields()[input.field].bytes());
+    dataset_->read(index, input.field, scratch.raw.data());
+    std::byte* destination = destinations[input.array];
+    if (!input.unprepared) {
+      input.transform.apply(scratch, random, destination);
+      continue;
+    }
+    input.transform.apply_to_source(scratch, destination);
+    if (input.placed) input.transform.place(random, reinterpret_cast<float*>(destinations[input.array + 1]));
   }
-  for (std::size_t i = 0; i < labels_.size(); ++i) {
-    const Field& field = dataset_->fields()[labels_[i].field];
-    const Array& array = arrays_[inputs_.size() + i];
+  for (const Label& label : labels_) {
+    const Field& field = dataset_->fields()[label.field];
     scratch.raw.resize(field.bytes());
-    dataset_->read(index, labels_[i].field, scratch.raw.data());
-    convert_elements(field.dtype, scratch.raw.data(), array.dtype, destinations[inputs_.size() + i], labels_[i].count);
+    dataset_->read(index, label.field, scratch.raw.data());
+    convert_elements(field.dtype, scratch.raw.data(), arrays_[label.array].dtype, destinations[label.array],
+                     label.count);
   }
 }
 

@@ -34,7 +34,7 @@ class SampleReader {
   const Dataset& dataset() const { return *dataset_; }
   std::int64_t size() const { return dataset_->size(); }
 
-  /// The inputs, then the labels, in the order of the slots.
+  /// The inputs, then the labels, in the order of the slots; an unprepared input may have two.
   const std::vector<Array>& arrays() const { return arrays_; }
 
   /// Writes sample `index` as epoch `epoch` sees it; `destinations` has a place for each of the arrays. The result
@@ -47,12 +47,16 @@ class SampleReader {
   struct Input {
     std::size_t field;
     InputTransform transform;
+    std::size_t array;  ///< the first of its arrays
+    bool unprepared, placed;
   };
   struct Label {
     std::size_t field;
     std::int64_t count;
+    std::size_t array;
   };
 
+  void add_array(const std::string& name, DataType dtype, const Dims& dims);
   void read_arrays(std::int64_t index, std::uint32_t epoch, const std::vector<std::byte*>& destinations,
                    Scratch& scratch) const;
 

@@ -35,8 +35,9 @@ struct PreprocessingConfig {
   enum class Deviation { none, channel, values };
   Deviation deviation = Deviation::none;
   std::vector<double> deviation_values;
-  bool resize = false;  ///< images of another size than the model's are resized; otherwise they are an error
-  std::string layout;   ///< "channels_first" or "channels_last" of the model's input; empty: from its shape
+  bool resize = false;     ///< images of another size than the model's are resized; otherwise they are an error
+  bool on_device = false;  ///< by nodes of the graph, instead of the threads that load samples
+  std::string layout;      ///< "channels_first" or "channels_last" of the model's input; empty: from its shape
 };
 
 /// Everything that a training run is told. Defaults are those of the command; every field is an option of it and a key

@@ -46,8 +46,9 @@ const std::vector<Option>& table() {
         {},
         files_and_data,
         "MAP",
-        "{scale, mean: image | channel | [..], std: channel | [..], layout}; pixels become (pixel * scale - mean) / "
-        "std"},
+        "{scale, mean: image | channel | [..], std: channel | [..], layout, on}; pixels become (pixel * scale - mean) "
+        "/ "
+        "std; on: device does this and augmentation there (default host)"},
        read_preprocessing},
       {{"augmentation",
         {},

@@ -91,10 +91,7 @@ void read_shift(data::Augmentation& augmentation, const ConfigValue& value) {
 }
 
 data::FillMode read_fill(const ConfigValue& value) {
-  const std::string word = value.word({"nearest", "constant", "reflect", "wrap"});
-  if (word == "constant") return data::FillMode::constant;
-  if (word == "reflect") return data::FillMode::reflect;
-  return word == "wrap" ? data::FillMode::wrap : data::FillMode::nearest;
+  return fill_mode_of(value.word({"nearest", "constant", "reflect", "wrap"})).value();
 }
 
 Schedule::Kind read_kind(const ConfigValue& value) {
@@ -186,6 +183,10 @@ void read_preprocessing(TrainingConfig& config, const ConfigValue& value) {
       {"layout",
        [&](const ConfigValue& v) {
          preprocessing.layout = v.word({"channels_first", "channels_last"});
+       }},
+      {"on",
+       [&](const ConfigValue& v) {
+         preprocessing.on_device = v.word({"host", "device"}) == "device";
        }},
   });
 }

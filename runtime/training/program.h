@@ -52,6 +52,9 @@ class Program {
           std::unique_ptr<runtime::Device> device)
       : Program(model, std::move(spec), std::move(sample_dims), std::move(device), Options()) {}
 
+  /// Inputs that the graphs prepare themselves; to be said before anything is compiled.
+  void set_preparations(const passes::InputPreparations& preparations) { spec_.preparations = preparations; }
+
   /// For a batch of that many samples over all replicas, of which this one has its shard. Compiled on first use.
   CompiledGraph& training(std::int64_t batch_size);
   CompiledGraph& evaluation(std::int64_t batch_size);

@@ -101,6 +101,7 @@ void Replicas::run(const std::function<void(Replica&)>& function) {
 
 void Replicas::make_loaders() {
   for (const auto& replica : replicas_) {
+    replica->program->set_preparations(task_.spec().preparations);
     replica->training = task_.training_loader(replica->replication);
     if (task_.splits().validation != nullptr) {
       replica->validation = task_.evaluation_loader(task_.splits().validation, replica->replication);

@@ -12,6 +12,7 @@
 #include "runtime/data/sample_shape.h"
 #include "runtime/training/loss_choice.h"
 #include "runtime/training/metrics.h"
+#include "runtime/training/preparation.h"
 
 namespace ort_train::training {
 namespace {
@@ -376,14 +377,46 @@ bool Task::needs_statistics() const {
 }
 
 void Task::prepare_statistics() {
-  if (!needs_statistics()) return;
-  statistics_ = data::compute_statistics(*splits_.training, inputs_, static_cast<int>(available_cores(config_)));
+  if (!needs_statistics()) return set_statistics({});
+  set_statistics(data::compute_statistics(*splits_.training, inputs_, static_cast<int>(available_cores(config_))));
+}
+
+void Task::set_statistics(data::StatisticsByInput statistics) {
+  statistics_ = std::move(statistics);
+  if (config_.preprocessing.on_device) prepare_on_device();
+}
+
+/// The graph prepares the samples, and the loader delivers them as they are.
+void Task::prepare_on_device() {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const data::InputSlot& slot = inputs_[i];
+    if (spec_.batch_axes.count(slot.name) != 0) {
+      fail_usage("preprocessing: {on: device} needs samples along axis 0; those of '", slot.name, "' lie along axis ",
+                 spec_.batch_axes.at(slot.name), "; use {on: host}");
+    }
+    const data::Dataset& samples = *splits_.training;
+    const std::size_t field = data::find_field(samples, data::FieldRole::input, slot.options.field, slot.name, i);
+    const auto found = statistics_.find(slot.name);
+    spec_.preparations[slot.name] = preparation_of(data::InputTransform(
+        samples.fields()[field], slot, found != statistics_.end() ? found->second : data::Statistics{}));
+  }
+}
+
+std::vector<data::InputSlot> Task::delivered_inputs() const {
+  std::vector<data::InputSlot> slots = inputs_;
+  for (data::InputSlot& slot : slots) {
+    const auto found = spec_.preparations.find(slot.name);
+    if (found == spec_.preparations.end()) continue;
+    const bool placed = found->second.image && found->second.image->rendered;
+    slot.unprepared = {passes::data_input(slot.name), placed ? passes::placement_input(slot.name) : ""};
+  }
+  return slots;
 }
 
 std::unique_ptr<data::Loader> Task::loader(data::DatasetPointer samples, data::SampleReader::Mode mode,
                                            const data::LoaderOptions& options) const {
-  auto reader =
-      std::make_shared<data::SampleReader>(std::move(samples), inputs_, labels_, statistics_, mode, config_.seed);
+  auto reader = std::make_shared<data::SampleReader>(std::move(samples), delivered_inputs(), labels_, statistics_, mode,
+                                                     config_.seed);
   return std::make_unique<data::Loader>(std::move(reader), options);
 }
 

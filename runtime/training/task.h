@@ -41,12 +41,13 @@ class Task {
   /// CompiledGraph::set_input), by name.
   const std::map<std::string, std::int64_t>& sample_blocks() const { return sample_blocks_; }
 
-  /// Computed over the training set by `prepare_statistics`, or taken from a checkpoint.
+  /// Computed over the training set by `prepare_statistics`, or taken from a checkpoint. Where the graph is to prepare
+  /// the samples, `spec()` says how from then on.
   const data::StatisticsByInput& statistics() const { return statistics_; }
   void prepare_statistics();
   /// A mean or deviation of the training set is asked for.
   bool needs_statistics() const;
-  void set_statistics(data::StatisticsByInput statistics) { statistics_ = std::move(statistics); }
+  void set_statistics(data::StatisticsByInput statistics);
 
   /// The samples of one replica.
   std::unique_ptr<data::Loader> training_loader(const passes::Replication& replication = {}) const;
@@ -65,6 +66,8 @@ class Task {
   void make_input_slots();
   void make_label_slots();
   void take_declared_dims();
+  void prepare_on_device();
+  std::vector<data::InputSlot> delivered_inputs() const;
   std::unique_ptr<data::Loader> loader(data::DatasetPointer samples, data::SampleReader::Mode mode,
                                        const data::LoaderOptions& options) const;
 

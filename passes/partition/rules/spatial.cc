@@ -95,6 +95,7 @@ const PartitionRegistration with_shape({"ConvGradInput", "AveragePoolGrad"}, spa
 const PartitionRegistration gradients({"MaxPoolGrad", "LRNGrad"}, spatial_gradient_rule, graph::training_domain);
 const PartitionRegistration weight_gradient({"ConvGradWeight"}, weight_gradient_rule, graph::training_domain);
 const PartitionRegistration grid_sample({"GridSample"}, spatial_gradient_rule);
+const PartitionRegistration images({"RenderImages"}, spatial_gradient_rule, graph::training_domain);
 const PartitionRegistration max_pool({"MaxPool"}, max_pool_rule);
 const PartitionRegistration resize({"Resize"}, resize_rule);
 
