@@ -58,9 +58,11 @@ class Executable {
 
   /// Copies elements in; throws when name, type or extents do not fit the graph.
   virtual void set_input(const std::string& name, const Tensor& elements) = 0;
-  /// One walk over the list; then state holds the updates. Where a collective is part of it, an error here aborts the
-  /// collective for all replicas.
+  /// One walk over the list. Where a collective is part of it, an error here aborts the collective for all replicas. A
+  /// device may still be at work when this returns.
   virtual void run() = 0;
+  /// Returns when the last run is done and state holds its updates; throws what went wrong in it.
+  virtual void wait() = 0;
   /// A row-major copy of a graph output of the last run.
   virtual Tensor output(const std::string& name) const = 0;
   virtual const PlanReport& report() const = 0;

@@ -144,6 +144,10 @@ class LateCollective : public Collective {
     if (!reason.empty()) fail(reason);
   }
   void abort(const std::string& why) noexcept override { reason = why; }
+  void throw_if_failed() override {
+    if (!reason.empty()) fail(reason);
+  }
+  double timeout_seconds() const override { return 1; }
   Statistics statistics() const override { return {operations_.size(), 0, 0, 0}; }
 
   std::size_t started() const { return operations_.size(); }

@@ -56,6 +56,11 @@ class Collective {
   /// is the one that counts. Memory of operations under way may go after `wait` has thrown, not before.
   virtual void abort(const std::string& reason) noexcept = 0;
 
+  /// Throws what `wait` would throw now, without waiting: for those who wait for something else, such as a device.
+  virtual void throw_if_failed() = 0;
+  /// How long an operation waits for a replica that does not come.
+  virtual double timeout_seconds() const = 0;
+
   virtual Statistics statistics() const = 0;
 };
 

@@ -27,6 +27,7 @@ class LocalGroup {
   LocalGroup(const Layout& layout, const CollectiveOptions& options);
 
   const Layout& layout() const { return layout_; }
+  const CollectiveOptions& options() const { return options_; }
   int size() const { return layout_.replicas_per_process; }
   /// Null when there is one process.
   ProcessExchange* exchange() { return exchange_.get(); }

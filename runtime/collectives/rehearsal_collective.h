@@ -4,6 +4,7 @@
 
 #include "runtime/collectives/collective.h"
 #include "runtime/collectives/operation.h"
+#include "runtime/collectives/options.h"
 
 namespace ort_train::runtime {
 
@@ -22,6 +23,8 @@ class RehearsalCollective final : public Collective {
   Ticket barrier() override;
   void wait(Ticket ticket) override;
   void abort(const std::string& reason) noexcept override;
+  void throw_if_failed() override {}
+  double timeout_seconds() const override { return CollectiveOptions().timeout_seconds; }
   Statistics statistics() const override;
 
   /// In the order of the calls; their memory is not to be looked at.

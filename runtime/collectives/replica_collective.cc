@@ -74,6 +74,10 @@ void ReplicaCollective::abort(const std::string& reason) noexcept {
   }
 }
 
+void ReplicaCollective::throw_if_failed() { group_->throw_if_failed(); }
+
+double ReplicaCollective::timeout_seconds() const { return group_->options().timeout_seconds; }
+
 Collective::Statistics ReplicaCollective::statistics() const {
   const std::lock_guard lock(group_->mutex());
   return statistics_;

@@ -29,6 +29,8 @@ class ReplicaCollective final : public Collective {
   Ticket barrier() override;
   void wait(Ticket ticket) override;
   void abort(const std::string& reason) noexcept override;
+  void throw_if_failed() override;
+  double timeout_seconds() const override;
   Statistics statistics() const override;
 
  private:

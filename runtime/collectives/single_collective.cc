@@ -39,9 +39,14 @@ Collective::Ticket SingleCollective::all_gather(DataType dtype, const void* part
 Collective::Ticket SingleCollective::barrier() { return carry_out({}); }
 
 void SingleCollective::wait(Ticket ticket) {
+  throw_if_failed();
+  const std::lock_guard lock(mutex_);
+  if (ticket > statistics_.operations) fail("there is no operation ", ticket, " to wait for");
+}
+
+void SingleCollective::throw_if_failed() {
   const std::lock_guard lock(mutex_);
   if (!failure_.empty()) throw Error(failure_);
-  if (ticket > statistics_.operations) fail("there is no operation ", ticket, " to wait for");
 }
 
 void SingleCollective::abort(const std::string& reason) noexcept {

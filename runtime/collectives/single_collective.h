@@ -5,6 +5,7 @@
 
 #include "runtime/collectives/collective.h"
 #include "runtime/collectives/operation.h"
+#include "runtime/collectives/options.h"
 
 namespace ort_train::runtime {
 
@@ -20,6 +21,8 @@ class SingleCollective final : public Collective {
   Ticket barrier() override;
   void wait(Ticket ticket) override;
   void abort(const std::string& reason) noexcept override;
+  void throw_if_failed() override;
+  double timeout_seconds() const override { return CollectiveOptions().timeout_seconds; }
   Statistics statistics() const override;
 
  private:

@@ -22,6 +22,7 @@ class CpuExecutable : public Executable {
 
   void set_input(const std::string& name, const Tensor& elements) override;
   void run() override;
+  void wait() override {}
   Tensor output(const std::string& name) const override;
   const PlanReport& report() const override { return report_; }
   std::vector<ProfileEntry> profile() const override;

@@ -9,6 +9,7 @@
 #include "runtime/cuda/executable.h"
 #include "runtime/cuda/library.h"
 #include "runtime/cuda/nccl/communicator.h"
+#include "runtime/cuda/watch.h"
 
 namespace ort_train::runtime::cuda {
 
@@ -30,24 +31,18 @@ cudaDeviceProp properties_of(int index) {
 
 /// How many there are; at least one.
 int require_devices() {
-  int count = 0;
+  int count = 0, driver = 0;
+  cudaDriverGetVersion(&driver);
+  if (driver == 0) fail_usage("CUDA finds no NVIDIA driver (libcuda.so.1); install one");
   try {
     count = count_devices();
   } catch (const Error& error) {
-    fail_usage("a GPU was asked for, but ", error.what(), "; to train on the CPU: --device cpu");
+    fail_usage(error.what());
   }
   if (count == 0) {
-    fail_usage("a GPU was asked for, but this process sees no NVIDIA GPU; look at nvidia-smi and ",
-               "CUDA_VISIBLE_DEVICES, or train on the CPU (--device cpu, which is the default)");
+    fail_usage("this process sees no NVIDIA GPU; look at nvidia-smi and CUDA_VISIBLE_DEVICES");
   }
   return count;
-}
-
-void check_exists(int index) {
-  const int count = require_devices();
-  if (index >= 0 && index < count) return;
-  fail_usage("GPU ", index, " was asked for, but this process sees ", count, count == 1 ? " GPU" : " GPUs",
-             ", counted from 0; look at CUDA_VISIBLE_DEVICES");
 }
 
 /// The handles of one GPU, and the Context made of them.
@@ -64,6 +59,7 @@ class Handles {
     context_.allow_tf32 = options.tf32;
     context_.compute = compute_;
     context_.communication = communication_;
+    context_.watch = std::make_shared<Watch>();
     context_.dnn = dnn_;
     context_.blas = blas_;
     cudnn::PlannerOptions planner;
@@ -123,31 +119,44 @@ class CudaDevice : public Device {
     const bool needed = std::any_of(graph.nodes().begin(), graph.nodes().end(),
                                     [](const auto& node) { return passes::is_collective(*node); });
     if (collective == nullptr || !needed) return nullptr;
-    std::unique_ptr<Communicator>& communicator = communicators_[collective];
-    if (communicator == nullptr) communicator = std::make_unique<Communicator>(*collective);
+    std::shared_ptr<Communicator>& communicator = communicators_[collective];
+    if (communicator == nullptr) {
+      communicator = std::make_shared<Communicator>(*collective);
+      context().watch->look_after(communicator);
+    }
     return communicator.get();
   }
 
   CudaOptions options_;
   std::shared_ptr<Handles> handles_;
-  std::map<Collective*, std::unique_ptr<Communicator>> communicators_;
+  std::map<Collective*, std::shared_ptr<Communicator>> communicators_;
 };
 
 std::unique_ptr<Device> make_device(int index, const CudaOptions& options) {
-  check_exists(index);
   return std::make_unique<CudaDevice>(index, options);
+}
+
+CudaDeviceDescription describe(int index) {
+  CudaDeviceDescription description;
+  description.index = index;
+  // One GPU that has failed, or that another process has for itself, hides no other.
+  try {
+    const cudaDeviceProp properties = properties_of(index);
+    description.name = properties.name;
+    description.compute_capability = 10 * properties.major + properties.minor;
+    description.total_bytes = properties.totalGlobalMem;
+    check(cudaSetDevice(index), "use the GPU");
+    check(cudaMemGetInfo(&description.free_bytes, &description.total_bytes), "tell how much memory is free");
+  } catch (const Error& error) {
+    description.problem = error.what();
+  }
+  return description;
 }
 
 std::vector<CudaDeviceDescription> devices() {
   std::vector<CudaDeviceDescription> descriptions;
   const int count = require_devices();
-  for (int index = 0; index < count; ++index) {
-    const cudaDeviceProp properties = properties_of(index);
-    CudaDeviceDescription description{index, properties.name, 10 * properties.major + properties.minor, 0, 0};
-    check(cudaSetDevice(index), "use the GPU");
-    check(cudaMemGetInfo(&description.free_bytes, &description.total_bytes), "tell how much memory is free");
-    descriptions.push_back(description);
-  }
+  for (int index = 0; index < count; ++index) descriptions.push_back(describe(index));
   return descriptions;
 }
 
@@ -157,4 +166,5 @@ std::vector<CudaDeviceDescription> devices() {
 
 extern "C" __attribute__((visibility("default")))
 const ort_train::runtime::cuda::EntryPoints ort_train_cuda_entry_points = {ort_train::runtime::cuda::make_device,
+                                                                           ort_train::runtime::cuda::require_devices,
                                                                            ort_train::runtime::cuda::devices};

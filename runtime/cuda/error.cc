@@ -9,14 +9,23 @@ namespace {
 std::string_view advice(cudaError_t status) {
   switch (status) {
     case cudaErrorMemoryAllocation: return "; a smaller batch needs less memory";
-    case cudaErrorInsufficientDriver:
-      return "; the NVIDIA driver is older than this CUDA: install a newer driver, or train on the CPU (--device cpu)";
-    case cudaErrorNoDevice: return "; no NVIDIA GPU is visible to this process: train on the CPU (--device cpu)";
+    case cudaErrorInsufficientDriver: return "; the NVIDIA driver is older than this CUDA: install a newer driver";
+    case cudaErrorNoDevice: return "; no NVIDIA GPU is visible to this process";
     case cudaErrorSystemDriverMismatch:
       return "; driver and CUDA libraries do not fit each other: reboot, or reinstall";
     case cudaErrorDevicesUnavailable: return "; another process has the GPU for itself, or it has failed";
     default: return "";
   }
+}
+
+/// Which GPU, where one can be used at all.
+std::string place(cudaError_t status) {
+  if (status == cudaErrorInsufficientDriver || status == cudaErrorNoDevice || status == cudaErrorInvalidDevice)
+    return "";
+  if (status == cudaErrorSystemDriverMismatch || status == cudaErrorInitializationError) return "";
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) return "";
+  return text(" on GPU ", device);
 }
 
 }  // namespace
@@ -25,7 +34,7 @@ void check(cudaError_t status, std::string_view what) {
   if (status == cudaSuccess) return;
   // The error is told once; it must not show up again at the next call that fails.
   cudaGetLastError();
-  fail("CUDA could not ", what, ": ", cudaGetErrorString(status), advice(status));
+  fail("CUDA could not ", what, place(status), ": ", cudaGetErrorString(status), advice(status));
 }
 
 void check(cudnnStatus_t status, std::string_view what) {

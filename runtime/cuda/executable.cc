@@ -4,6 +4,7 @@
 
 #include "runtime/cuda/backend.h"
 #include "runtime/cuda/host_kernel.h"
+#include "runtime/cuda/watch.h"
 #include "runtime/planning/arrays_by_name.h"
 #include "runtime/planning/selection.h"
 #include "runtime/planning/waits.h"
@@ -72,11 +73,31 @@ void CudaExecutable::set_input(const std::string& name, const Tensor& elements) 
   const int index = planning::array_by_name(program_.inputs, name, "input");
   planning::check_elements(name, program_.array(index).format, elements);
   context_.activate();
-  feed_.set(index, elements);
+  feed_.set(index, elements, *context_.watch);
 }
 
 void CudaExecutable::run() {
   context_.activate();
+  together([this] { start(); });
+}
+
+void CudaExecutable::wait() {
+  context_.activate();
+  context_.watch->wait(context_.compute);
+  together([this] { context_.host_scratch->rethrow_error(); });
+}
+
+// A replica that fails by itself leaves the others waiting for it on their GPUs.
+void CudaExecutable::together(const std::function<void()>& work) const {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    context_.watch->give_up(error.what());
+    throw;
+  }
+}
+
+void CudaExecutable::start() {
   feed_.deliver(context_.compute);
   ++runs_;
   if (options_.compile.profile) return enqueue_timed();
@@ -99,18 +120,13 @@ void CudaExecutable::enqueue() {
 
 void CudaExecutable::enqueue_timed() {
   using Clock = std::chrono::steady_clock;
-  synchronize();
+  wait();
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const Clock::time_point start = Clock::now();
     program_.instructions[steps_[i]].kernel->run();
-    synchronize();
+    wait();
     milliseconds_[i] += std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   }
-}
-
-void CudaExecutable::synchronize() const {
-  check(cudaStreamSynchronize(context_.compute), "finish its work");
-  context_.host_scratch->rethrow_error();
 }
 
 Tensor CudaExecutable::output(const std::string& name) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ class CudaExecutable : public Executable {
 
   void set_input(const std::string& name, const Tensor& elements) override;
   void run() override;
+  void wait() override;
   Tensor output(const std::string& name) const override;
   const PlanReport& report() const override { return report_; }
   std::vector<ProfileEntry> profile() const override;
@@ -41,7 +43,8 @@ class CudaExecutable : public Executable {
   void fill_report();
   void enqueue();
   void enqueue_timed();
-  void synchronize() const;
+  void start();
+  void together(const std::function<void()>& work) const;
 
   std::unique_ptr<graph::Graph> graph_;
   std::shared_ptr<const Context> device_context_;

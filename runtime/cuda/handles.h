@@ -33,10 +33,11 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
+  // Stands wherever the library wants its handle: NOLINTNEXTLINE(google-explicit-constructor)
+  operator cudaEvent_t() const { return event_; }
   void record(cudaStream_t stream) const { check(cudaEventRecord(event_, stream), "record an event"); }
   /// What is put on `stream` after this waits until the event has happened.
   void hold(cudaStream_t stream) const { check(cudaStreamWaitEvent(stream, event_, 0), "wait for an event"); }
-  void synchronize() const { check(cudaEventSynchronize(event_), "finish its work"); }
 
  private:
   cudaEvent_t event_ = nullptr;

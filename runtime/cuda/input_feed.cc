@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/cuda/memory.h"
+#include "runtime/cuda/watch.h"
 #include "runtime/memory_plan.h"
 
 namespace ort_train::runtime::cuda {
@@ -19,11 +20,11 @@ void InputFeed::allocate() {
   }
 }
 
-void InputFeed::set(int number, const Tensor& elements) {
+void InputFeed::set(int number, const Tensor& elements, const Watch& watch) {
   Lane& lane = lanes_[lane_];
   if (!lane_is_free_) {
     // The copy out of the pinned memory two steps ago; it is long done unless the host runs far ahead.
-    if (lane.used) lane.arrived.synchronize();
+    if (lane.used) watch.wait(lane.arrived);
     lane_is_free_ = true;
   }
   Input& input = inputs_.at(number);

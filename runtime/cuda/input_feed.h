@@ -10,6 +10,8 @@
 
 namespace ort_train::runtime::cuda {
 
+class Watch;
+
 /// Brings the inputs of a step to the device while the step before still computes: elements go to pinned memory, from
 /// there over a stream of its own to a waiting room on the device, and at the beginning of their step to their place.
 class InputFeed {
@@ -20,7 +22,7 @@ class InputFeed {
   void allocate();
 
   /// Takes a copy of the elements at once.
-  void set(int input, const Tensor& elements);
+  void set(int input, const Tensor& elements, const Watch& watch);
   /// Puts what was set since the last call into its place, ahead of whatever is put on `compute` next.
   void deliver(cudaStream_t compute);
 

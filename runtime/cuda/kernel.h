@@ -18,6 +18,7 @@ namespace ort_train::runtime::cuda {
 
 class Communicator;
 class HostScratch;
+class Watch;
 
 /// What all kernels of one executable share. Handles belong to the device; they outlive every executable.
 struct Context {
@@ -34,6 +35,8 @@ struct Context {
   Communicator* communicator = nullptr;
   /// Where kernels that run on the host exchange arrays with the device, and report what they could not do.
   std::shared_ptr<HostScratch> host_scratch;
+  /// Waits for the work of the device.
+  std::shared_ptr<Watch> watch;
 
   /// Makes the device the current one of the calling thread.
   void activate() const { check(cudaSetDevice(device), "use the GPU"); }

@@ -2,6 +2,7 @@
 
 #include "runtime/cuda/memory.h"
 #include "runtime/cuda/reorder.h"
+#include "runtime/cuda/watch.h"
 
 namespace ort_train::runtime::cuda {
 
@@ -9,7 +10,7 @@ Tensor read_array(const Context& context, const Format& format, const std::byte*
   context.activate();
   Tensor stored(format.dtype(), format.dims());
   copy(stored.raw(), memory, stored.bytes(), context.compute);
-  check(cudaStreamSynchronize(context.compute), "finish its work");
+  context.watch->wait(context.compute);
   return reordered(stored, format, Format::plain(stored));
 }
 
@@ -17,7 +18,7 @@ void write_array(const Context& context, const Tensor& elements, const Format& f
   context.activate();
   const Tensor stored = reordered(elements, Format::plain(elements), format);
   copy(memory, stored.raw(), stored.bytes(), context.compute);
-  check(cudaStreamSynchronize(context.compute), "finish its work");
+  context.watch->wait(context.compute);
 }
 
 const CudaState::Array& CudaState::at(const std::string& name) const {

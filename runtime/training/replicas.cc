@@ -48,10 +48,14 @@ Dims dims_of_parameter(const std::string& slot, const runtime::State& state) {
   fail("the state '", slot, "' belongs to no parameter");
 }
 
+/// The replica has only its part of some of the state.
+bool keeps_parts(const Replica& replica) {
+  return replica.replication.shard_optimizer && replica.replication.replicas > 1;
+}
+
 /// The replica has only its part of this state.
 bool keeps_part(const Replica& replica, const std::string& name) {
-  return replica.replication.shard_optimizer && replica.replication.replicas > 1 &&
-         replica.program->state().role(name) == graph::Role::optimizer_slot;
+  return keeps_parts(replica) && replica.program->state().role(name) == graph::Role::optimizer_slot;
 }
 
 }  // namespace
@@ -127,6 +131,8 @@ void Replicas::start_validation() {
 
 Replicas::Step Replicas::train(float learning_rate, std::int64_t step_number) {
   Step step;
+  std::vector<CompiledGraph*> fed(replicas_.size());
+  // What fails while samples are read and brought to the devices leaves the state alone, hence the two parts.
   run([&](Replica& replica) {
     const data::Batch* batch = replica.training->next();
     if (batch == nullptr) fail("the loader ended an epoch before step ", step_number);
@@ -134,9 +140,16 @@ Replicas::Step Replicas::train(float learning_rate, std::int64_t step_number) {
     replica.feed(compiled, *batch, task_.sample_blocks());
     compiled.set_input(passes::learning_rate_input, Tensor::scalar(learning_rate));
     compiled.set_input(passes::step_input, Tensor::scalar(step_number));
-    compiled.executable().run();
+    fed[local_index(replica)] = &compiled;
     if (&replica == &front()) step = {&compiled, batch->global_size};
   });
+  within_step_ = true;
+  run([&](Replica& replica) {
+    runtime::Executable& executable = fed[local_index(replica)]->executable();
+    executable.run();
+    executable.wait();
+  });
+  within_step_ = false;
   return step;
 }
 
@@ -148,6 +161,7 @@ std::optional<Replicas::Step> Replicas::evaluate() {
     CompiledGraph& compiled = replica.program->evaluation(batch->global_size);
     replica.feed(compiled, *batch, task_.sample_blocks());
     compiled.executable().run();
+    compiled.executable().wait();
     if (&replica == &front()) step = Step{&compiled, batch->global_size};
   });
   return step;
@@ -162,6 +176,10 @@ bool Replicas::any_process(bool value) {
     if (votes > 0) any = true;
   });
   return any;
+}
+
+std::size_t Replicas::local_index(const Replica& replica) const {
+  return static_cast<std::size_t>(replica.replication.rank - front().replication.rank);
 }
 
 std::map<std::string, Tensor> Replicas::whole_state() {
@@ -184,6 +202,23 @@ std::map<std::string, Tensor> Replicas::whole_state() {
     }
   });
   return whole;
+}
+
+std::optional<std::map<std::string, Tensor>> Replicas::surviving_state() const {
+  if (within_step_ || keeps_parts(front())) return std::nullopt;
+  for (const auto& replica : replicas_) {
+    try {
+      std::map<std::string, Tensor> whole;
+      const runtime::State& state = replica->program->state();
+      for (const std::string& name : state.names()) {
+        if (state.role(name) != graph::Role::constant) whole[name] = state.get(name);
+      }
+      return whole;
+    } catch (const Error&) {
+      // Its device is the one that failed.
+    }
+  }
+  return std::nullopt;
 }
 
 void Replicas::set_whole_state(const std::map<std::string, Tensor>& whole, const std::string& origin) {

@@ -62,6 +62,9 @@ class Replicas {
 
   /// State by name, whole: parts of sharded slots are put together. Every process must ask.
   std::map<std::string, Tensor> whole_state();
+  /// The same after a failure, without the other processes: from a replica that can still be asked. Nothing when a step
+  /// had begun to change the state, or when parts of it are lost.
+  std::optional<std::map<std::string, Tensor>> surviving_state() const;
   /// Gives every replica the state, or its part of it. Throws, naming it, when one is lacking.
   void set_whole_state(const std::map<std::string, Tensor>& state, const std::string& origin);
 
@@ -70,6 +73,7 @@ class Replicas {
 
  private:
   void run(const std::function<void(Replica&)>& function);
+  std::size_t local_index(const Replica& replica) const;
 
   const Task& task_;
   const TrainingConfig& config_;
@@ -77,6 +81,8 @@ class Replicas {
   std::vector<std::unique_ptr<runtime::Collective>> collectives_;
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  /// Between the start of a step and its end everywhere, the replicas may hold different states.
+  bool within_step_ = false;
 };
 
 }  // namespace ort_train::training

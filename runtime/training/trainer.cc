@@ -113,6 +113,14 @@ void Trainer::restore(const Checkpoint& checkpoint) {
 
 FitResult Trainer::fit() {
   prepare();
+  try {
+    return train();
+  } catch (const Error& error) {
+    throw Error(error.what() + rescue(), error.kind());
+  }
+}
+
+FitResult Trainer::train() {
   notify([&](Callback& callback) { callback.on_train_begin(*this); });
   FitResult result;
   while (position_.epoch < last_epoch_ && !result.interrupted) result.interrupted = !run_epoch();
@@ -125,6 +133,27 @@ FitResult Trainer::fit() {
   }
   notify([&](Callback& callback) { callback.on_train_end(*this, result); });
   return result;
+}
+
+std::string Trainer::rescue() noexcept {
+  if (!is_first_process()) return "";
+  try {
+    const std::filesystem::path path = interruption_checkpoint();
+    std::optional<std::map<std::string, Tensor>> state;
+    // Before the first step there is nothing that a new run would not have.
+    if (!state_is_ahead_ && global_step() > 0 && !path.empty()) state = replicas_.surviving_state();
+    if (state) {
+      write_checkpoint(path, checkpoint_of(std::move(*state)));
+      return text("; the state after step ", global_step(), " is saved; to go on: the same command with --resume ",
+                  (config_.checkpoint.empty() ? path : config_.checkpoint).string());
+    }
+    if (!config_.checkpoint.empty() && std::filesystem::exists(last_checkpoint())) {
+      return text("; to go on from the last checkpoint: the same command with --resume ", config_.checkpoint.string());
+    }
+  } catch (const std::exception&) {
+    // The run has failed for another reason, and that is the one to be told.
+  }
+  return "";
 }
 
 bool Trainer::run_epoch() {
@@ -174,9 +203,11 @@ bool Trainer::train_epoch(double& seconds_per_sample) {
 
 std::int64_t Trainer::run_step() {
   const Replicas::Step step = replicas_.train(static_cast<float>(learning_rate()), global_step() + 1);
+  state_is_ahead_ = true;
   totals_.add(step.compiled->executable());
   check_finite(step.compiled->executable().output(passes::loss_output).to_doubles().at(0));
   ++position_.step;
+  state_is_ahead_ = false;
   return step.samples;
 }
 
@@ -194,7 +225,7 @@ void Trainer::check_finite(double loss) const {
   if (std::isfinite(loss)) return;
   fail("the loss became ", loss, " in step ", position_.step + 1, " of epoch ", position_.epoch + 1,
        "; a lower learning rate, inputs of smaller scale or a larger batch usually help, unless the data themselves ",
-       "hold numbers that are not finite", config_.checkpoint.empty() ? "" : "; the last checkpoint is still good");
+       "hold numbers that are not finite");
 }
 
 void Trainer::finish_epoch(const std::optional<Evaluation>& validation, double seconds, double seconds_per_sample) {
@@ -243,6 +274,11 @@ std::filesystem::path Trainer::interruption_checkpoint() const {
 }
 
 void Trainer::save_checkpoint(const std::filesystem::path& path) {
+  const Checkpoint checkpoint = checkpoint_of(replicas_.whole_state());
+  if (is_first_process()) write_checkpoint(path, checkpoint);
+}
+
+Checkpoint Trainer::checkpoint_of(std::map<std::string, Tensor> state) const {
   Checkpoint checkpoint;
   checkpoint.model_digest = model_digest_;
   checkpoint.settings = settings_;
@@ -252,9 +288,9 @@ void Trainer::save_checkpoint(const std::filesystem::path& path) {
   checkpoint.best = best_;
   checkpoint.totals = totals_.values();
   checkpoint.history = history_;
-  checkpoint.state = replicas_.whole_state();
+  checkpoint.state = std::move(state);
   checkpoint.statistics = data::to_tensors(task_.statistics());
-  if (is_first_process()) write_checkpoint(path, checkpoint);
+  return checkpoint;
 }
 
 void Trainer::save_reports() const {

@@ -36,6 +36,8 @@ class Trainer {
   /// Compiles, and takes up the checkpoint to resume from: whatever can go wrong before the first step goes wrong here.
   /// `fit` calls it when nobody has.
   void prepare();
+  /// Throws what ended the run early; the sentence says what there is to go on from. Where the state after the last
+  /// step is left, it is saved first.
   FitResult fit();
 
   /// The run ends after the present step, and its state is saved. May be called from any thread or a signal handler.
@@ -62,6 +64,8 @@ class Trainer {
  private:
   Trainer(TrainingConfig config, Task task);
   void check_outputs() const;
+  FitResult train();
+  std::string rescue() noexcept;
   void compile();
   void restore(const Checkpoint& checkpoint);
   bool run_epoch();
@@ -74,6 +78,7 @@ class Trainer {
   void finish_epoch(const std::optional<Evaluation>& validation, double seconds, double seconds_per_sample);
   void keep_best(double monitored);
   void save_checkpoint(const std::filesystem::path& path);
+  Checkpoint checkpoint_of(std::map<std::string, Tensor> state) const;
   void save_reports() const;
   std::filesystem::path last_checkpoint() const { return config_.checkpoint / "last.npz"; }
   std::filesystem::path interruption_checkpoint() const;
@@ -97,6 +102,8 @@ class Trainer {
   double best_ = std::numeric_limits<double>::infinity();
   double seconds_before_ = 0;  ///< spent in this epoch before the run was resumed
   std::chrono::steady_clock::time_point epoch_start_;
+  /// The state of the replicas is not one to go on from: a step changed it that the position does not count.
+  bool state_is_ahead_ = false;
   std::atomic<bool> interrupted_ = false;
 };
 

@@ -28,7 +28,8 @@ ncclDataType_t nccl_type(DataType dtype) {
 
 }  // namespace
 
-Communicator::Communicator(Collective& collective) : rank_(collective.rank()), replicas_(collective.replicas()) {
+Communicator::Communicator(Collective& collective)
+    : collective_(collective), rank_(collective.rank()), replicas_(collective.replicas()) {
   ncclUniqueId id = {};
   if (rank_ == 0) check(ncclGetUniqueId(&id), "make an id for the replicas to find each other");
   collective.wait(collective.broadcast(DataType::uint8, id.internal, sizeof id.internal, 0));
@@ -54,13 +55,18 @@ void Communicator::all_gather(DataType dtype, const void* part, void* memory, st
   check(ncclAllGather(part, memory, part_count, nccl_type(dtype), communicator_, stream), "gather the parts");
 }
 
-void Communicator::check_health() {
+void Communicator::check_health(double seconds_waited) {
+  collective_.throw_if_failed();
   ncclResult_t status = ncclSuccess;
   check(ncclCommGetAsyncError(communicator_, &status), "tell how it is");
   if (status != ncclInProgress) check(status, "reach the other replicas");
+  if (seconds_waited <= collective_.timeout_seconds()) return;
+  fail("the operations between the GPUs did not end within ", collective_.timeout_seconds(),
+       " s: a replica is missing, or a GPU or the connection between GPUs hangs ('collective_timeout' sets the limit)");
 }
 
-void Communicator::abort() noexcept {
+void Communicator::abort(const std::string& reason) noexcept {
+  collective_.abort(reason);
   if (!std::exchange(aborted_, true)) ncclCommAbort(communicator_);
 }
 

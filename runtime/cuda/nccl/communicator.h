@@ -4,6 +4,7 @@
 #include <nccl.h>
 
 #include <cstddef>
+#include <string>
 
 #include "base/data_type.h"
 #include "runtime/collectives/collective.h"
@@ -15,7 +16,7 @@ namespace ort_train::runtime::cuda {
 class Communicator {
  public:
   /// All replicas make theirs at the same time, each with its GPU current. `collective` carries the id by which NCCL
-  /// finds the others, wherever they are.
+  /// finds the others, wherever they are, and the news of a failure; it outlives the communicator.
   explicit Communicator(Collective& collective);
   ~Communicator();
   Communicator(const Communicator&) = delete;
@@ -28,12 +29,15 @@ class Communicator {
   void reduce_scatter(DataType dtype, const void* memory, void* part, std::size_t part_count, cudaStream_t stream);
   void all_gather(DataType dtype, const void* part, void* memory, std::size_t part_count, cudaStream_t stream);
 
-  /// Throws what NCCL found out since the operations were put on their streams: a GPU or a connection that failed.
-  void check_health();
-  /// Ends the operations under way on this GPU; nothing works any more after it. From any thread.
-  void abort() noexcept;
+  /// Throws what ended the run elsewhere, what NCCL found out since the operations were put on their streams (a GPU or
+  /// a connection that failed), or, after more seconds of waiting than the replicas have, that they did not end.
+  void check_health(double seconds_waited);
+  /// Ends the operations under way on this GPU, and with that reason those of the other replicas; nothing works any
+  /// more after it.
+  void abort(const std::string& reason) noexcept;
 
  private:
+  Collective& collective_;
   int rank_, replicas_;
   ncclComm_t communicator_ = nullptr;
   bool aborted_ = false;
