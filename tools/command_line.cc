@@ -20,6 +20,7 @@ Other commands:
   ort-train evaluate MODEL --data PATH                   loss and metrics of a model
   ort-train predict MODEL --data X.npz --output Y.npz    outputs of a model
   ort-train explain MODEL                                what a step does, needs and takes on N replicas
+  ort-train devices                                      the CPU and the GPUs that are there
 
 Examples:
   ort-train lenet.onnx --data mnist/ --epochs 5 --batch-size 64 --lr 0.01 --momentum 0.9
@@ -39,7 +40,8 @@ Exit codes: 0 done, 1 the run failed, 2 wrong arguments or recipe, 130 interrupt
 constexpr const char* evaluate_examples = R"(
 Examples:
   ort-train evaluate lenet-trained.onnx --data mnist/ --batch-size 100
-  ort-train evaluate model-trained.onnx --config recipe.yaml)";
+  ort-train evaluate model-trained.onnx --config recipe.yaml
+  ort-train evaluate model-trained.onnx --data samples.npz --gpus 1)";
 
 constexpr const char* predict_examples = R"(
 Example:
@@ -118,14 +120,18 @@ bool is_for(const std::string& command, const training::OptionInfo& option) {
                                                       "quiet",
                                                       "device",
                                                       "gpus",
+                                                      "tf32",
+                                                      "cuda_graph",
                                                       "collective_timeout",
                                                       "augmentation"};
   if (command == "explain") return not_explained.count(option.name) == 0;
   static const std::map<std::string, std::set<std::string>> known = {
       {"evaluate",
        {"data", "validation", "validation_split", "batch_size", "loss", "metrics", "preprocessing", "batch_axis",
-        "resume", "threads"}},
-      {"predict", {"data", "batch_size", "preprocessing", "batch_axis", "resume", "threads", "output"}}};
+        "resume", "threads", "device", "gpus", "tf32", "cuda_graph"}},
+      {"predict",
+       {"data", "batch_size", "preprocessing", "batch_axis", "resume", "threads", "device", "gpus", "tf32",
+        "cuda_graph", "output"}}};
   const auto found = known.find(command);
   return found == known.end() || found->second.count(option.name) != 0;
 }
@@ -133,6 +139,10 @@ bool is_for(const std::string& command, const training::OptionInfo& option) {
 std::string help_of(const training::OptionInfo& option, const std::string& command) {
   if (command == "explain" && option.name == "replicas") return "copies of the model, of all processes";
   if (command == "predict" && option.name == "output") return "archive for the model's outputs, .npz";
+  if (command != "train" && option.name == "gpus") return "1: GPU 0; \"[2]\": GPU 2 (default 0: the CPU)";
+  if (command != "train" && option.name == "cuda_graph") {
+    return "replay the work of a batch on a GPU as one captured CUDA graph (default true)";
+  }
   if (command != "train" && option.name == "resume") return "checkpoint of the run, for the mean and deviation it took";
   return option.help;
 }

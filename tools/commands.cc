@@ -1,5 +1,7 @@
 #include "tools/commands.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <iostream>
 #include <thread>
@@ -28,24 +30,33 @@ or with a recipe that says so: --config FILE.yaml. For example:
   ort-train MODEL.onnx --data samples.npz --epochs 10 --batch-size 32)";
 
 /// One process of several trains; the other commands have nothing to divide.
+void check_processes(const std::string& command, const runtime::Processes& processes) {
+  if (processes.count() == 1 || command == "train") return;
+  fail_usage("'", command, "' runs in one process, but ", processes.count(), " were started; leave out mpirun",
+             command == "explain" ? ", and give the replicas of all processes with --replicas" : "");
+}
+
 void take_part(training::TrainingConfig& config, const std::string& command, const runtime::Processes& processes) {
-  if (processes.count() == 1) return;
-  if (command != "train") {
-    fail_usage("'", command, "' runs in one process, but ", processes.count(), " were started; leave out mpirun",
-               command == "explain" ? ", and give the replicas of all processes with --replicas" : "");
-  }
+  check_processes(command, processes);
   config.processes = processes.count();
   config.process = processes.index();
 }
 
+/// Takes the command off the arguments; training needs no name.
+std::string take_command(std::vector<std::string>& arguments) {
+  constexpr std::array names = {"train", "evaluate", "predict", "explain", "devices"};
+  if (arguments.empty() || std::find(names.begin(), names.end(), arguments[0]) == names.end()) return "train";
+  std::string command = arguments[0];
+  arguments.erase(arguments.begin());
+  return command;
+}
+
 int dispatch(const std::vector<std::string>& arguments, const runtime::Processes& processes) {
-  std::string command = "train";
   std::vector<std::string> rest = arguments;
-  const bool named =
-      !rest.empty() && (rest[0] == "train" || rest[0] == "evaluate" || rest[0] == "predict" || rest[0] == "explain");
-  if (named) {
-    command = rest[0];
-    rest.erase(rest.begin());
+  const std::string command = take_command(rest);
+  if (command == "devices") {
+    check_processes(command, processes);
+    return devices(rest);
   }
   if (rest.empty()) fail_usage("no model was given\n\n", short_help);
   CommandLine parsed = parse_command_line(command, rest);
@@ -56,7 +67,11 @@ int dispatch(const std::vector<std::string>& arguments, const runtime::Processes
     check_explainable(parsed.config);
     return explain(parsed.config, parsed.machine);
   }
-  training::check(parsed.config);
+  if (command == "train") {
+    training::check(parsed.config);
+  } else {
+    training::check_evaluation(parsed.config);
+  }
   require_data(parsed.config);
   if (command == "evaluate") return evaluate(parsed.config);
   if (command == "predict") return predict(parsed.config);

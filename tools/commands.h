@@ -23,6 +23,9 @@ int predict(const training::TrainingConfig& config);
 /// Needs no data.
 int explain(const training::TrainingConfig& config, const training::ExplainedMachine& machine);
 
+/// Prints what there is to compute on. `arguments` are those after the command.
+int devices(std::vector<std::string> arguments);
+
 /// Throws (usage) for what training refuses as well, and for what explain cannot tell.
 void check_explainable(training::TrainingConfig config);
 

@@ -30,24 +30,18 @@ cudaDeviceProp properties_of(int index) {
 
 /// How many there are; at least one.
 int require_devices() {
-  int count = 0;
+  int count = 0, driver = 0;
+  cudaDriverGetVersion(&driver);
+  if (driver == 0) fail_usage("CUDA finds no NVIDIA driver (libcuda.so.1); install one");
   try {
     count = count_devices();
   } catch (const Error& error) {
-    fail_usage("a GPU was asked for, but ", error.what(), "; to train on the CPU: --device cpu");
+    fail_usage(error.what());
   }
   if (count == 0) {
-    fail_usage("a GPU was asked for, but this process sees no NVIDIA GPU; look at nvidia-smi and ",
-               "CUDA_VISIBLE_DEVICES, or train on the CPU (--device cpu, which is the default)");
+    fail_usage("this process sees no NVIDIA GPU; look at nvidia-smi and CUDA_VISIBLE_DEVICES");
   }
   return count;
-}
-
-void check_exists(int index) {
-  const int count = require_devices();
-  if (index >= 0 && index < count) return;
-  fail_usage("GPU ", index, " was asked for, but this process sees ", count, count == 1 ? " GPU" : " GPUs",
-             ", counted from 0; look at CUDA_VISIBLE_DEVICES");
 }
 
 /// The handles of one GPU, and the Context made of them.
@@ -134,20 +128,30 @@ class CudaDevice : public Device {
 };
 
 std::unique_ptr<Device> make_device(int index, const CudaOptions& options) {
-  check_exists(index);
   return std::make_unique<CudaDevice>(index, options);
+}
+
+CudaDeviceDescription describe(int index) {
+  CudaDeviceDescription description;
+  description.index = index;
+  // One GPU that has failed, or that another process has for itself, hides no other.
+  try {
+    const cudaDeviceProp properties = properties_of(index);
+    description.name = properties.name;
+    description.compute_capability = 10 * properties.major + properties.minor;
+    description.total_bytes = properties.totalGlobalMem;
+    check(cudaSetDevice(index), "use the GPU");
+    check(cudaMemGetInfo(&description.free_bytes, &description.total_bytes), "tell how much memory is free");
+  } catch (const Error& error) {
+    description.problem = error.what();
+  }
+  return description;
 }
 
 std::vector<CudaDeviceDescription> devices() {
   std::vector<CudaDeviceDescription> descriptions;
   const int count = require_devices();
-  for (int index = 0; index < count; ++index) {
-    const cudaDeviceProp properties = properties_of(index);
-    CudaDeviceDescription description{index, properties.name, 10 * properties.major + properties.minor, 0, 0};
-    check(cudaSetDevice(index), "use the GPU");
-    check(cudaMemGetInfo(&description.free_bytes, &description.total_bytes), "tell how much memory is free");
-    descriptions.push_back(description);
-  }
+  for (int index = 0; index < count; ++index) descriptions.push_back(describe(index));
   return descriptions;
 }
 
@@ -156,5 +160,6 @@ std::vector<CudaDeviceDescription> devices() {
 }  // namespace ort_train::runtime::cuda
 
 extern "C" __attribute__((visibility("default")))
-const ort_train::runtime::cuda::EntryPoints ort_train_cuda_entry_points = {ort_train::runtime::cuda::make_device,
-                                                                           ort_train::runtime::cuda::devices};
+const ort_train::runtime::cuda::EntryPoints ort_train_cuda_entry_points = {
+    ort_train::runtime::cuda::make_device, ort_train::runtime::cuda::require_devices,
+    ort_train::runtime::cuda::devices};

@@ -10,8 +10,8 @@ std::string_view advice(cudaError_t status) {
   switch (status) {
     case cudaErrorMemoryAllocation: return "; a smaller batch needs less memory";
     case cudaErrorInsufficientDriver:
-      return "; the NVIDIA driver is older than this CUDA: install a newer driver, or train on the CPU (--device cpu)";
-    case cudaErrorNoDevice: return "; no NVIDIA GPU is visible to this process: train on the CPU (--device cpu)";
+      return "; the NVIDIA driver is older than this CUDA: install a newer driver";
+    case cudaErrorNoDevice: return "; no NVIDIA GPU is visible to this process";
     case cudaErrorSystemDriverMismatch:
       return "; driver and CUDA libraries do not fit each other: reboot, or reinstall";
     case cudaErrorDevicesUnavailable: return "; another process has the GPU for itself, or it has failed";

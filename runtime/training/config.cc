@@ -59,7 +59,7 @@ void check_gpus(const TrainingConfig& config) {
     }
   }
   // A build or a machine without CUDA says here what to do instead.
-  const auto devices = static_cast<std::int64_t>(runtime::cuda_devices().size());
+  const int devices = runtime::cuda_device_count();
   for (const std::int64_t gpu : config.gpus) {
     if (gpu < devices) continue;
     fail_usage("GPU ", gpu, " was asked for, but this process sees ", devices, devices == 1 ? " GPU" : " GPUs",
@@ -103,6 +103,14 @@ void check(const TrainingConfig& config) {
   }
   check_division(config);
   check_gpus(config);
+}
+
+void check_evaluation(const TrainingConfig& config) {
+  if (config.gpus.size() > 1) {
+    fail_usage("evaluate and predict run on one GPU, but 'gpus' names ", config.gpus.size(),
+               "; give --gpus 1 for GPU 0, or --gpus \"[N]\" for GPU N");
+  }
+  check(config);
 }
 
 }  // namespace ort_train::training

@@ -102,5 +102,7 @@ passes::Replication replication_of(const TrainingConfig& config, std::int64_t ra
 
 /// Throws (usage) when options contradict each other or ask for what this build does not have.
 void check(const TrainingConfig& config);
+/// The same for evaluation and prediction, which divide nothing: they take one GPU at most.
+void check_evaluation(const TrainingConfig& config);
 
 }  // namespace ort_train::training

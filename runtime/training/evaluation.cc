@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "runtime/training/checkpoint.h"
+#include "runtime/training/machine.h"
 #include "runtime/training/metrics.h"
 #include "runtime/training/task.h"
 
@@ -27,6 +28,12 @@ void take_statistics(Task& task, const TrainingConfig& config) {
         "--resume, or data that hold the training samples too");
   }
   task.prepare_statistics();
+}
+
+/// Samples are not divided here, so whoever computes has all threads to itself.
+std::unique_ptr<runtime::Device> device_for(TrainingConfig config) {
+  config.replicas = 1;
+  return make_device(config, 0);
 }
 
 /// Appends the rows of `part` to those collected in `whole`.
@@ -71,24 +78,24 @@ Evaluation evaluate(Program& program, data::Loader& loader, const std::map<std::
 }
 
 EvaluationReport evaluate(const TrainingConfig& config) {
+  check_evaluation(config);
   Task task(config);
   take_statistics(task, config);
-  Program program(task.model(), task.spec(), task.sample_dims(),
-                  runtime::make_cpu_device(static_cast<int>(config.threads)));
+  Program program(task.model(), task.spec(), task.sample_dims(), device_for(config));
   const data::DatasetPointer samples = samples_of(task.splits());
   const auto loader = task.evaluation_loader(samples);
   return {evaluate(program, *loader, task.sample_blocks()), task.metric_names(), samples->size(), task.notes()};
 }
 
 std::map<std::string, Tensor> predict(const TrainingConfig& config) {
+  check_evaluation(config);
   Task task(config, Task::Labels::not_needed);
   if (!task.spec().batch_axes.empty()) {
     fail_usage("predict writes outputs sample by sample, which needs samples along axis 0; those of '",
                task.spec().batch_axes.begin()->first, "' lie along axis ", task.spec().batch_axes.begin()->second);
   }
   take_statistics(task, config);
-  Program program(task.model(), task.spec(), task.sample_dims(),
-                  runtime::make_cpu_device(static_cast<int>(config.threads)));
+  Program program(task.model(), task.spec(), task.sample_dims(), device_for(config));
   const auto loader = task.evaluation_loader(samples_of(task.splits()));
   std::map<std::string, Stack> stacks;
   loader->start(0);

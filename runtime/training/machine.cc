@@ -47,7 +47,7 @@ std::unique_ptr<runtime::Device> make_device(const TrainingConfig& config, int l
   if (config.gpus.empty()) return runtime::make_cpu_device(threads_of_replica(config));
   std::int64_t gpu = config.gpus.at(static_cast<std::size_t>(local));
   if (config.processes > 1) {
-    const auto visible = static_cast<std::int64_t>(runtime::cuda_devices().size());
+    const int visible = runtime::cuda_device_count();
     const std::int64_t own = config.gpus.back() + 1;
     // A launcher may have given each process GPUs of its own; where it has not, they share.
     if (visible >= own * processes_of_machine()) gpu += own * process_of_machine();
