@@ -44,5 +44,7 @@ add_script_test(cuda_conformance "${CMAKE_SOURCE_DIR}/tests/cuda/conformance" "$
                 $<TARGET_FILE:virtual_gpu>)
 add_script_test(cuda_training "${CMAKE_SOURCE_DIR}/tests/cuda/training" "${CMAKE_BINARY_DIR}"
                 $<TARGET_FILE:virtual_gpu>)
+add_script_test(cuda_inference "${CMAKE_SOURCE_DIR}/tests/cuda/inference" "${CMAKE_BINARY_DIR}"
+                $<TARGET_FILE:virtual_gpu>)
 # The corpus four times over, with cuDNN's kernels compiled for each.
-set_tests_properties(cuda_conformance cuda_training PROPERTIES TIMEOUT 900)
+set_tests_properties(cuda_conformance cuda_training cuda_inference PROPERTIES TIMEOUT 900)
