@@ -23,9 +23,7 @@ std::string field_of(const char* path, const std::string& key) {
   return "";
 }
 
-std::size_t bytes_of(const std::string& kilobytes) {
-  return kilobytes.empty() ? 0 : std::stoull(kilobytes) * 1024;
-}
+std::size_t bytes_of(const std::string& kilobytes) { return kilobytes.empty() ? 0 : std::stoull(kilobytes) * 1024; }
 
 std::string instruction_set() {
   switch (dnnl::get_effective_cpu_isa()) {

@@ -160,6 +160,6 @@ std::vector<CudaDeviceDescription> devices() {
 }  // namespace ort_train::runtime::cuda
 
 extern "C" __attribute__((visibility("default")))
-const ort_train::runtime::cuda::EntryPoints ort_train_cuda_entry_points = {
-    ort_train::runtime::cuda::make_device, ort_train::runtime::cuda::require_devices,
-    ort_train::runtime::cuda::devices};
+const ort_train::runtime::cuda::EntryPoints ort_train_cuda_entry_points = {ort_train::runtime::cuda::make_device,
+                                                                           ort_train::runtime::cuda::require_devices,
+                                                                           ort_train::runtime::cuda::devices};

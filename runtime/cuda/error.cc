@@ -9,8 +9,7 @@ namespace {
 std::string_view advice(cudaError_t status) {
   switch (status) {
     case cudaErrorMemoryAllocation: return "; a smaller batch needs less memory";
-    case cudaErrorInsufficientDriver:
-      return "; the NVIDIA driver is older than this CUDA: install a newer driver";
+    case cudaErrorInsufficientDriver: return "; the NVIDIA driver is older than this CUDA: install a newer driver";
     case cudaErrorNoDevice: return "; no NVIDIA GPU is visible to this process";
     case cudaErrorSystemDriverMismatch:
       return "; driver and CUDA libraries do not fit each other: reboot, or reinstall";
