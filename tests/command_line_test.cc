@@ -10,6 +10,7 @@
 #include "base/npy.h"
 #include "graph/builder.h"
 #include "graph/onnx_io.h"
+#include "runtime/cores.h"
 #include "tests/command.h"
 #include "tests/small_task.h"
 
@@ -214,6 +215,52 @@ TEST_CASE("what explain cannot tell, it says") {
   graph::save(*logits, place.model());
   refused({}, {"depends on the labels", "--loss softmax_cross_entropy", "--loss mse"});
   CHECK(Workplace::run({"explain", place.model(), "--loss", "softmax_cross_entropy", "--threads", "1"}).exit_code == 0);
+}
+
+TEST_CASE("devices lists the CPU, and says why there is no GPU") {
+  // Without the variable it would be another sentence on a machine with GPUs.
+  const std::vector<std::string> command = {"env", "CUDA_VISIBLE_DEVICES=", built_program("ort-train"), "devices"};
+  const CommandResult table = run_command(command);
+  CAPTURE(table.output);
+  CAPTURE(table.errors);
+  CHECK(table.exit_code == 0);
+  CHECK(table.errors.empty());
+  CHECK(contains(table.output, "\nCPU "));
+  CHECK(contains(table.output, std::to_string(runtime::usable_cores()) + " core"));
+  CHECK(contains(table.output, "\nno GPU: "));
+  CHECK(contains(table.output, "CUDA"));
+
+  std::vector<std::string> for_programs = command;
+  for_programs.emplace_back("--json");
+  const CommandResult json = run_command(for_programs);
+  CAPTURE(json.output);
+  CHECK(json.exit_code == 0);
+  CHECK(contains(json.output, "\"cores\": " + std::to_string(runtime::usable_cores()) + ","));
+  CHECK(contains(json.output, "\"gpus\": [],\n  \"why_no_gpus\": \""));
+
+  CHECK(contains(Workplace::run({"devices", "--help"}).output, "--json"));
+  CHECK(contains(Workplace::run({"--help"}).output, "ort-train devices"));
+  const Workplace place;
+  check_refused(place, Workplace::run({"devices", "--jsn"}), 2, {"devices takes only --json"});
+  check_refused(place, Workplace::run({"devices", place.model()}), 2, {"devices takes only --json"});
+}
+
+TEST_CASE("evaluate and predict know the options of a GPU, and take one at most") {
+  const Workplace place;
+  for (const char* command : {"evaluate", "predict"}) {
+    const std::string help = Workplace::run({command, "--help"}).output;
+    for (const char* option : {"--gpus N", "--device NAME", "--tf32", "--cuda-graph"}) {
+      CHECK_MESSAGE(contains(help, option), option);
+    }
+    CHECK_FALSE(contains(help, "--replicas"));
+    check_refused(place, Workplace::run({command, place.model(), "--data", place.data(), "--gpus", "2"}), 2,
+                  {"run on one GPU", "'gpus' names 2", "--gpus 1"});
+  }
+  write(place / "recipe.yaml", "gpus: 4\n");
+  const CommandResult on_cpu = Workplace::run(
+      {"evaluate", place.model(), "--data", place.data(), "--config", place / "recipe.yaml", "--gpus", "0"});
+  CAPTURE(on_cpu.errors);
+  CHECK(on_cpu.exit_code == 0);
 }
 
 TEST_CASE("a recipe does what options do") {

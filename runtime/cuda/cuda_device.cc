@@ -154,9 +154,8 @@ CudaDeviceDescription describe(int index) {
 }
 
 std::vector<CudaDeviceDescription> devices() {
-  std::vector<CudaDeviceDescription> descriptions;
-  const int count = require_devices();
-  for (int index = 0; index < count; ++index) descriptions.push_back(describe(index));
+  std::vector<CudaDeviceDescription> descriptions(static_cast<std::size_t>(require_devices()));
+  for (std::size_t i = 0; i < descriptions.size(); ++i) descriptions[i] = describe(static_cast<int>(i));
   return descriptions;
 }
 
