@@ -29,13 +29,15 @@ run_hand() {  # run_hand WHERE FOLDER REPLICAS
 # A line "NAME VERDICT REASON" for each case goes to FILE.
 run_cases() {  # run_cases WHERE REPLICAS FILE
   local hands each
-  hands="$(mktemp -d)"
+  hands="$logs/$step-$1"
   deal_cases "$hands"
-  for each in "$hands"/*; do run_hand "$1" "$each" "$2" >"$each.log" 2>&1 & done
+  for each in "$hands"/*/; do
+    each="${each%/}"
+    run_hand "$1" "$each" "$2" >"$each.log" 2>&1 &
+  done
   wait
   cat "$hands"/*.log
   sed -nE 's/^(\S+)\s+(passed|refused|WRONG|CRASHED)\s*(.*)/\1 \2 \3/p' "$hands"/*.log | sort >"$3"
-  rm -rf "$hands"
 }
 
 count() { awk -v verdict="$2" '$2 == verdict' "$1" | wc -l; }
@@ -78,7 +80,7 @@ step_cases() {
 
 step_cases_all() {
   skip_one_gpu
-  [ -s "$logs/cases-gpu.txt" ] || skip "skipped: it is compared with step cases, which has not run"
+  [ -s "$logs/cases-gpu.txt" ] || skip "it is compared with step cases, which has not run"
   run_cases on_gpu "$(chosen_gpus)" "$logs/cases-all.txt"
   number "$(chosen_gpus) GPUs"
   count_verdicts "$logs/cases-all.txt"

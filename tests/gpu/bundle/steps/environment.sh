@@ -18,12 +18,16 @@ check_instructions() {
   done
 }
 
+print_driver() {
+  if command -v nvidia-smi >/dev/null; then limited nvidia-smi; else echo "nvidia-smi: not there"; fi
+}
+
 count_gpus() { grep -c '^GPU [0-9]' "$logs/environment.log" || true; }
 
 step_environment() {
   local complaints versions=0
   check_instructions
-  [ -n "$virtual" ] || limited nvidia-smi || echo "nvidia-smi: not there"
+  [ -n "$virtual" ] || print_driver
   echo -n "$found_libraries"
   [ -z "$missing_libraries" ] || fail "not found:$missing_libraries (looked in LD_LIBRARY_PATH, /usr/local/cuda and pip's nvidia folders)"
   complaints="$(loader_complaints)"
@@ -37,4 +41,4 @@ step_environment() {
 
 # For the steps with several GPUs.
 chosen_gpus() { echo "${gpus:-$(count_gpus)}"; }
-skip_one_gpu() { [ "$(chosen_gpus)" -ge 2 ] || skip "skipped: one GPU"; }
+skip_one_gpu() { [ "$(chosen_gpus)" -ge 2 ] || skip "one GPU"; }

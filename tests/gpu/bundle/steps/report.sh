@@ -8,7 +8,7 @@ add_row() {  # add_row STEP TITLE RESULT SECONDS
   rows+="| $1 | $2 | $3 | $4 | $(joined_numbers "$1") |"$'\n'
   steps_run+=("$1")
   case "$3" in
-    passed | skipped) ;;
+    passed | skipped | "not run") ;;
     *) failed+=" $1" ;;
   esac
   echo "$3: $(joined_numbers "$1")"

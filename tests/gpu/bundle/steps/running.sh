@@ -33,6 +33,7 @@ result_of() {  # result_of EXIT_CODE
   case "$1" in
     0) echo passed ;;
     77) echo skipped ;;
+    78) echo "not run" ;;
     124 | 137) echo "OUT OF TIME" ;;
     *) echo FAILED ;;
   esac
@@ -53,8 +54,8 @@ run_step() {  # run_step NAME SECONDS TITLE
     code=$?
     set -e
   else
-    number "not run: see environment"
-    code=77
+    number "see environment"
+    code=78
   fi
   [ "$step" != environment ] || [ "$code" -eq 0 ] || ready=false
   add_row "$step" "$3" "$(result_of "$code")" "$((SECONDS - start))"

@@ -57,7 +57,7 @@ step_training() {
 
 step_training_all() {
   skip_one_gpu
-  [ -s "$logs/training-gpu.csv" ] || skip "skipped: it is compared with step training, which has not run"
+  [ -s "$logs/training-gpu.csv" ] || skip "it is compared with step training, which has not run"
   train on_gpu training-all "$epochs" --global-batch-size "$batch_size" --batch-norm sync --gpus "$(chosen_gpus)"
   number "$(chosen_gpus) GPUs $(cat "$logs/training-all.speed"), one $(cat "$logs/training-gpu.speed")"
   check_learned_alike training-all training-gpu
