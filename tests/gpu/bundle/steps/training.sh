@@ -29,8 +29,10 @@ figure() {  # figure NAME COLUMN first|last
     END { print value }' "$logs/$1.csv"
 }
 
-within() {  # within A B ALLOWED: NaN is never within
-  awk -v a="$1" -v b="$2" -v allowed="$3" 'BEGIN { d = a - b; exit !(d <= allowed && d >= -allowed && a == a + 0 && b == b + 0) }'
+# The pattern leaves out NaN, which some awks find within everything.
+within() {  # within A B ALLOWED
+  awk -v a="$1" -v b="$2" -v allowed="$3" \
+    'BEGIN { d = a - b; exit !(a ~ /^-?[0-9]/ && b ~ /^-?[0-9]/ && d <= allowed && d >= -allowed) }'
 }
 
 share_of() { awk -v value="$1" -v share="$2" 'BEGIN { print value * share }'; }
