@@ -1,6 +1,7 @@
 // What a machine has of CUDA, one line each: the GPUs that the runtime sees, and the versions of the libraries.
 #include <dlfcn.h>
 
+#include <cstddef>
 #include <exception>
 #include <iostream>
 #include <string>
