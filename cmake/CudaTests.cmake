@@ -49,3 +49,11 @@ add_script_test(cuda_inference "${CMAKE_SOURCE_DIR}/tests/cuda/inference" "${CMA
 add_script_test(cuda_faults "${CMAKE_SOURCE_DIR}/tests/cuda/faults" "${CMAKE_BINARY_DIR}" $<TARGET_FILE:virtual_gpu>)
 # The corpus four times over, with cuDNN's kernels compiled for each.
 set_tests_properties(cuda_conformance cuda_training cuda_inference cuda_faults PROPERTIES TIMEOUT 900)
+
+# What a bundle for a real GPU carries (tests/gpu), and the bundle itself, tried on virtual GPUs.
+add_executable(gpu_versions tests/gpu/versions.cc)
+target_include_directories(gpu_versions PRIVATE "${CMAKE_SOURCE_DIR}")
+target_link_libraries(gpu_versions PRIVATE ort_train ${CMAKE_DL_LIBS})
+set_target_properties(gpu_versions PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+add_script_test(gpu_bundle "${CMAKE_SOURCE_DIR}/tests/gpu/bundle-test" "${CMAKE_BINARY_DIR}" $<TARGET_FILE:virtual_gpu>)
+set_tests_properties(gpu_bundle PROPERTIES TIMEOUT 600)

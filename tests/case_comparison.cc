@@ -105,6 +105,7 @@ CaseComparison compare_case(const ReferenceCase& reference, const Arrays& expect
     }
     const double difference = largest_difference(found->second, array);
     const double bound = bounds.of(key);
+    if (bound > 0) result.largest_share = std::max(result.largest_share, difference / bound);
     if (!(difference <= bound)) result.wrong.push_back(text(key, ": off by ", difference, ", allowed ", bound));
   }
   return result;

@@ -13,6 +13,7 @@ namespace ort_train {
 /// What comparing a run with expected.npz found.
 struct CaseComparison {
   int keys = 0;                      ///< compared
+  double largest_share = 0;          ///< the largest difference as a share of what its tolerance allows
   std::vector<std::string> wrong;    ///< one line for each key that is too far off
   std::vector<std::string> missing;  ///< keys of expected.npz that the run does not have
 };
