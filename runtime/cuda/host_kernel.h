@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -23,14 +22,15 @@ class HostScratch {
   std::byte* memory() const { return memory_.get(); }
   std::size_t bytes() const { return bytes_; }
 
-  /// A kernel on the device cannot throw; it writes the number that is wrong into a word of its own, any of them where
-  /// there are several, and goes on without touching memory that is not its own.
+  /// A kernel on the device cannot throw; it writes the index or label that is wrong into a word of its own, any of
+  /// them where there are several, and goes on without touching memory that is not its own.
   using Sentence = std::function<std::string(std::int64_t)>;
   /// Gives the word's number; `sentence` says what is wrong about what was written. None after `allocate`.
   std::size_t add_error_word(Sentence sentence);
   std::int64_t* error_word(std::size_t number) const;
-  /// What a word holds when nothing is wrong.
-  static constexpr std::int64_t no_error = std::numeric_limits<std::int64_t>::min();
+  /// What a word holds when nothing is wrong: no axis and no set of classes is without number 0, while all others,
+  /// down to the least int64, are wrong somewhere.
+  static constexpr std::int64_t no_error = 0;
 
   void keep_error(const std::string& message);
   /// Throws what was kept or written, once. The stream must have been synchronized.

@@ -25,8 +25,9 @@ struct Array {
 
 template <typename Format>
 struct Instruction {
-  /// For profiles and messages; `op_type` "Reorder", "Copy" and "... (wait)" are the compiler's own.
+  /// For profiles; `op_type` "Reorder", "Copy" and "... (wait)" are the compiler's own.
   std::string node, op_type;
+  std::string description;  ///< how messages name it
   std::unique_ptr<Kernel<Format>> kernel;
   std::vector<int> inputs, outputs;  ///< arrays, -1 where left out
 
