@@ -33,7 +33,8 @@ std::vector<DeviceCase> all_devices() {
 
 /// A graph with an input "chosen" of indices or labels, whose type is written CHOSEN.
 struct Operation {
-  std::string type, graph;
+  std::string node;  ///< as sentences name it
+  std::string graph;
   std::map<std::string, Numbers> inputs;
   Integers chosen;
   std::size_t wrong_place;  ///< where a wrong number is put among the chosen ones
@@ -106,11 +107,11 @@ Integers outside(std::int64_t first, std::int64_t behind, const std::string& typ
 using Sentence = std::function<std::string(const Operation&, std::int64_t)>;
 
 std::string index_sentence(const Operation& operation, std::int64_t index) {
-  return text(operation.type, " 'node': the index ", index, " is outside an axis of ", operation.extent, " elements");
+  return text(operation.node, ": the index ", index, " is outside an axis of ", operation.extent, " elements");
 }
 
 std::string label_sentence(const Operation& operation, std::int64_t label) {
-  return text(operation.type, " 'node': the label ", label, " is not one of the ", operation.extent, " classes 0 to ",
+  return text(operation.node, ": the label ", label, " is not one of the ", operation.extent, " classes 0 to ",
               operation.extent - 1);
 }
 
@@ -157,14 +158,14 @@ void check_labels(const Operation& operation) {
 const Numbers six{0, 1, 2, 3, 4, 5};
 
 TEST_CASE("indices of Gather") {
-  check_indices({"Gather",
+  check_indices({"Gather 'node'",
                  "(float[3,2] x, CHOSEN[2] chosen) => (float[2,2] node) { node = Gather(x, chosen) }",
                  {{"x", six}},
                  {-1, 0},
                  1,
                  3,
                  {{"node", {4, 5, 0, 1}}}});
-  check_indices({"Gather",
+  check_indices({"Gather 'node'",
                  "(int8[2,3] x, CHOSEN chosen) => (int8[2] node) { node = Gather<axis = 1>(x, chosen) }",
                  {{"x", six}},
                  {-3},
@@ -174,7 +175,7 @@ TEST_CASE("indices of Gather") {
 }
 
 TEST_CASE("indices of Gather's gradient") {
-  check_indices({"GatherGrad",
+  check_indices({"GatherGrad 'node' (ai.ort_train)",
                  "(float[3,2] dy, CHOSEN[3] chosen) => (float[2,2] node)"
                  " { node = ai.ort_train.GatherGrad<input_shape = [2, 2]>(dy, chosen) }",
                  {{"dy", six}},
@@ -185,7 +186,7 @@ TEST_CASE("indices of Gather's gradient") {
 }
 
 TEST_CASE("indices of GatherElements") {
-  check_indices({"GatherElements",
+  check_indices({"GatherElements 'node'",
                  "(float[2,3] x, CHOSEN[2,2] chosen) => (float[2,2] node)"
                  " { node = GatherElements<axis = 1>(x, chosen) }",
                  {{"x", six}},
@@ -197,14 +198,14 @@ TEST_CASE("indices of GatherElements") {
 
 TEST_CASE("indices of GatherND") {
   // Only int64 is allowed.
-  const Operation pairs{"GatherND",
+  const Operation pairs{"GatherND 'node'",
                         "(float[2,3] x, CHOSEN[2,2] chosen) => (float[2] node) { node = GatherND(x, chosen) }",
                         {{"x", six}},
                         {-1, 0, -2, -1},
                         3,
                         3,
                         {{"node", {3, 2}}}};
-  const Operation batch{"GatherND",
+  const Operation batch{"GatherND 'node'",
                         "(float[2,3] x, CHOSEN[2,1] chosen) => (float[2] node)"
                         " { node = GatherND<batch_dims = 1>(x, chosen) }",
                         {{"x", six}},
@@ -220,7 +221,7 @@ TEST_CASE("indices of GatherND") {
 TEST_CASE("indices of ScatterElements") {
   for (const std::string reduction : {"none", "add"}) {
     const bool adds = reduction == "add";
-    check_indices({"ScatterElements",
+    check_indices({"ScatterElements 'node'",
                    "(float[2,3] x, CHOSEN[2,1] chosen, float[2,1] updates) => (float[2,3] node)"
                    " { node = ScatterElements<axis = 1, reduction = \"" +
                        reduction + "\">(x, chosen, updates) }",
@@ -235,7 +236,7 @@ TEST_CASE("indices of ScatterElements") {
 TEST_CASE("indices of ScatterND") {
   for (const std::string reduction : {"none", "add"}) {
     const bool adds = reduction == "add";
-    const Operation operation{"ScatterND",
+    const Operation operation{"ScatterND 'node'",
                               "(float[2,3] x, CHOSEN[2,2] chosen, float[2] updates) => (float[2,3] node)"
                               " { node = ScatterND<reduction = \"" +
                                   reduction + "\">(x, chosen, updates) }",
@@ -252,7 +253,7 @@ TEST_CASE("a code of OneHot outside of the depth is no error") {
   for (const std::string type : {"int32", "int64"}) {
     for (const DeviceCase& device : all_devices()) {
       for (const std::int64_t code : outside(-2, 2, type)) {
-        const Operation operation{"OneHot",
+        const Operation operation{"OneHot 'node'",
                                   "(CHOSEN[3] chosen, float[2] off_on) => (float[3,2] node)"
                                   " <int64 depth = {2}> { node = OneHot(chosen, depth, off_on) }",
                                   {{"off_on", {-1, 1}}},
@@ -271,7 +272,7 @@ TEST_CASE("a code of OneHot outside of the depth is no error") {
 constexpr double half = 0.69314718055994531;
 
 TEST_CASE("labels of SoftmaxCrossEntropy") {
-  check_labels({"SoftmaxCrossEntropy",
+  check_labels({"SoftmaxCrossEntropy 'node' (ai.ort_train)",
                 "(float[2,2,2] scores, CHOSEN[2,2] chosen) => (float node, float count)"
                 " { node, count = ai.ort_train.SoftmaxCrossEntropy<ignore_index = -100>(scores, chosen) }",
                 {{"scores", Numbers(8, 0)}},
@@ -282,7 +283,7 @@ TEST_CASE("labels of SoftmaxCrossEntropy") {
 }
 
 TEST_CASE("labels of SoftmaxCrossEntropy's gradient") {
-  check_labels({"SoftmaxCrossEntropyGrad",
+  check_labels({"SoftmaxCrossEntropyGrad 'node' (ai.ort_train)",
                 "(float sum, float[3,2] logarithms, CHOSEN[3] chosen) => (float[3,2] node)"
                 " { node = ai.ort_train.SoftmaxCrossEntropyGrad<ignore_index = -1>(sum, logarithms, chosen) }",
                 {{"sum", {2}}, {"logarithms", Numbers(6, -half)}},
@@ -293,7 +294,7 @@ TEST_CASE("labels of SoftmaxCrossEntropy's gradient") {
 }
 
 TEST_CASE("labels of NegativeLogLikelihood") {
-  check_labels({"NegativeLogLikelihood",
+  check_labels({"NegativeLogLikelihood 'node' (ai.ort_train)",
                 "(float[3,2] logarithms, CHOSEN[3] chosen) => (float node, float count)"
                 " { node, count = ai.ort_train.NegativeLogLikelihood<ignore_index = 1>(logarithms, chosen) }",
                 {{"logarithms", {-1, -2, -3, -4, -5, -6}}},
@@ -304,7 +305,7 @@ TEST_CASE("labels of NegativeLogLikelihood") {
 }
 
 TEST_CASE("labels of NegativeLogLikelihood's gradient") {
-  check_labels({"NegativeLogLikelihoodGrad",
+  check_labels({"NegativeLogLikelihoodGrad 'node' (ai.ort_train)",
                 "(float sum, float[3,2] logarithms, CHOSEN[3] chosen) => (float[3,2] node)"
                 " { node = ai.ort_train.NegativeLogLikelihoodGrad<ignore_index = 3>(sum, logarithms, chosen) }",
                 {{"sum", {2}}, {"logarithms", Numbers(6, -half)}},
@@ -315,7 +316,7 @@ TEST_CASE("labels of NegativeLogLikelihood's gradient") {
 }
 
 TEST_CASE("labels of TopKCorrect") {
-  check_labels({"TopKCorrect",
+  check_labels({"TopKCorrect 'node' (ai.ort_train)",
                 "(float[3,3] scores, CHOSEN[3] chosen) => (float node, float count)"
                 " { node, count = ai.ort_train.TopKCorrect<k = 2, ignore_index = -1>(scores, chosen) }",
                 {{"scores", {1, 2, 3, 1, 2, 3, 1, 2, 3}}},
