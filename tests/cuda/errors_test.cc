@@ -268,6 +268,20 @@ TEST_CASE("a code of OneHot outside of the depth is no error") {
   }
 }
 
+TEST_CASE("of several nodes with wrong indices the first one is told") {
+  // GatherElements of so many axes runs on the host.
+  const std::string start =
+      "(float[3,1,1,1,1,1,1,1,1] x, CHOSEN[1,1,1,1,1,1,1,1,1] chosen) => (float[1] one, float[1] two)"
+      " <int64[1] all = {-1}> { ";
+  const std::string end = " one = Reshape(node, all)  two = Reshape(other, all) }";
+  for (const auto& [first, second] : {std::pair("Gather", "GatherElements"), std::pair("GatherElements", "Gather")}) {
+    const std::string nodes = text("node = ", first, "(x, chosen)  other = ", second, "(x, chosen) ");
+    check_on_all_devices(
+        {text(first, " 'node'"), start + nodes + end, {{"x", {1, 2, 3}}}, {-1}, 0, 3, {{"one", {3}}, {"two", {3}}}},
+        "int64", {3}, index_sentence);
+  }
+}
+
 // Scores of 0 make every class as likely as the others: the logarithm of one half.
 constexpr double half = 0.69314718055994531;
 
@@ -285,9 +299,9 @@ TEST_CASE("labels of SoftmaxCrossEntropy") {
 TEST_CASE("labels of SoftmaxCrossEntropy's gradient") {
   check_labels({"SoftmaxCrossEntropyGrad 'node' (ai.ort_train)",
                 "(float sum, float[3,2] logarithms, CHOSEN[3] chosen) => (float[3,2] node)"
-                " { node = ai.ort_train.SoftmaxCrossEntropyGrad<ignore_index = -1>(sum, logarithms, chosen) }",
+                " { node = ai.ort_train.SoftmaxCrossEntropyGrad<ignore_index = -5>(sum, logarithms, chosen) }",
                 {{"sum", {2}}, {"logarithms", Numbers(6, -half)}},
-                {1, -1, 0},
+                {1, -5, 0},
                 2,
                 2,
                 {{"node", {1, -1, 0, 0, -1, 1}}}});
@@ -318,9 +332,9 @@ TEST_CASE("labels of NegativeLogLikelihood's gradient") {
 TEST_CASE("labels of TopKCorrect") {
   check_labels({"TopKCorrect 'node' (ai.ort_train)",
                 "(float[3,3] scores, CHOSEN[3] chosen) => (float node, float count)"
-                " { node, count = ai.ort_train.TopKCorrect<k = 2, ignore_index = -1>(scores, chosen) }",
+                " { node, count = ai.ort_train.TopKCorrect<k = 2, ignore_index = -5>(scores, chosen) }",
                 {{"scores", {1, 2, 3, 1, 2, 3, 1, 2, 3}}},
-                {0, -1, 1},
+                {0, -5, 1},
                 2,
                 3,
                 {{"node", {1}}, {"count", {2}}}});
