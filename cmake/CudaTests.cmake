@@ -1,5 +1,6 @@
 # Tests of the CUDA side that need no GPU. Each tests/cuda/*_test.cc is a program and a ctest entry of its own; they run
-# with a driver that has no device, but for stream_test, which has virtual GPUs.
+# with a driver that has no device, but for those that have virtual GPUs.
+set(tests_on_virtual_gpus cuda_stream_test cuda_errors_test)
 
 # Found by cuDNN as libcuda.so.1, because it is in the process already.
 add_library(driver_without_device SHARED tests/cuda/driver_without_device.cc)
@@ -23,7 +24,7 @@ foreach(source IN LISTS cuda_test_sources)
     target_sources(${name} PRIVATE ${virtual_cudnn_sources} tests/cuda/immediate_device.cc
                                    tests/cuda/execution.cc)
   endif()
-  if(name STREQUAL "cuda_stream_test")
+  if(name IN_LIST tests_on_virtual_gpus)
     set(driver virtual_gpu)
   else()
     set(driver driver_without_device)

@@ -119,8 +119,7 @@ void CpuExecutable::run_step(std::size_t step) {
 }
 
 void CpuExecutable::fail_at(std::size_t index, const std::string& reason) const {
-  const Instruction& instruction = program_.instructions[index];
-  fail(instruction.op_type, " '", instruction.node, "': ", reason);
+  fail(program_.instructions[index].description, ": ", reason);
 }
 
 Tensor CpuExecutable::output(const std::string& name) const {

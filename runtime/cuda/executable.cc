@@ -113,7 +113,7 @@ void CudaExecutable::enqueue() {
     try {
       instruction.kernel->run();
     } catch (const std::exception& error) {
-      fail(instruction.op_type, " '", instruction.node, "': ", error.what());
+      fail(instruction.description, ": ", error.what());
     }
   }
 }

@@ -25,6 +25,7 @@ class HostKernel : public Kernel {
     }
     layout_ = lay_out_bucket(bytes);
     context_.host_scratch->reserve(layout_.bytes);
+    error_word_ = context_.host_scratch->add_error_word([this](std::int64_t) { return error_; });
   }
 
   void bind(const Pointers& pointers) override { pointers_ = pointers; }
@@ -64,7 +65,8 @@ class HostKernel : public Kernel {
     try {
       function_(invocation_);
     } catch (const std::exception& error) {
-      context_.host_scratch->keep_error(text(describe(invocation_.node), ": ", error.what()));
+      error_ = text(describe(invocation_.node), ": ", error.what());
+      *context_.host_scratch->error_word(error_word_) = HostScratch::no_error + 1;
     }
   }
 
@@ -73,6 +75,8 @@ class HostKernel : public Kernel {
   kernels::Kernel function_;
   Bucket layout_;
   Pointers pointers_;
+  std::size_t error_word_ = 0;
+  std::string error_;
 };
 
 }  // namespace
@@ -94,18 +98,13 @@ std::int64_t* HostScratch::error_word(std::size_t number) const {
   return reinterpret_cast<std::int64_t*>(words_.get()) + number;
 }
 
-void HostScratch::keep_error(const std::string& message) {
-  const std::lock_guard lock(mutex_);
-  if (error_.empty()) error_ = message;
-}
-
 void HostScratch::rethrow_error() {
-  const std::lock_guard lock(mutex_);
+  std::string error;
   for (std::size_t i = 0; words_ != nullptr && i < sentences_.size(); ++i) {
     const std::int64_t written = std::exchange(*error_word(i), no_error);
-    if (written != no_error && error_.empty()) error_ = sentences_[i](written);
+    if (written != no_error && error.empty()) error = sentences_[i](written);
   }
-  if (!error_.empty()) fail(std::exchange(error_, {}));
+  if (!error.empty()) fail(error);
 }
 
 std::unique_ptr<Kernel> make_host_kernel(const Request& request) {

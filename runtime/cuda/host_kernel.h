@@ -3,9 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -13,8 +11,8 @@
 
 namespace ort_train::runtime::cuda {
 
-/// Pinned memory that the host kernels of an executable use one after the other, and the first error of one of them: a
-/// stream has no other way to report it.
+/// Pinned memory that the host kernels of an executable use one after the other, and words in which all its kernels
+/// leave their errors: a stream has no other way to report them.
 class HostScratch {
  public:
   /// The largest reservation counts; none after `allocate`.
@@ -23,25 +21,25 @@ class HostScratch {
   std::byte* memory() const { return memory_.get(); }
   std::size_t bytes() const { return bytes_; }
 
-  /// A kernel on the device cannot throw; it writes the number that is wrong into a word of its own, any of them where
-  /// there are several, and goes on without touching memory that is not its own.
+  /// A kernel on the device cannot throw; it writes the index or label that is wrong into a word of its own, any of
+  /// them where there are several, and goes on without touching memory that is not its own. A kernel on the host keeps
+  /// its sentence itself and writes anything.
   using Sentence = std::function<std::string(std::int64_t)>;
   /// Gives the word's number; `sentence` says what is wrong about what was written. None after `allocate`.
   std::size_t add_error_word(Sentence sentence);
   std::int64_t* error_word(std::size_t number) const;
-  /// What a word holds when nothing is wrong.
-  static constexpr std::int64_t no_error = std::numeric_limits<std::int64_t>::min();
+  /// What a word holds when nothing is wrong: no axis and no set of classes is without number 0, while all others,
+  /// down to the least int64, are wrong somewhere.
+  static constexpr std::int64_t no_error = 0;
 
-  void keep_error(const std::string& message);
-  /// Throws what was kept or written, once. The stream must have been synchronized.
+  /// Throws what was written, once: of several errors that of the word that was added first, as nodes come in the order
+  /// in which they run. The stream must have been synchronized.
   void rethrow_error();
 
  private:
   std::size_t bytes_ = 0;
   std::vector<Sentence> sentences_;
   std::shared_ptr<std::byte> memory_, words_;
-  std::mutex mutex_;
-  std::string error_;
 };
 
 /// Runs the host kernel of kernels/ in the stream's order: operands are copied to the host and results back, and

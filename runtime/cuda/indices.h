@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "runtime/cuda/host_kernel.h"
 #include "runtime/cuda/launched_kernel.h"
@@ -29,37 +30,37 @@ inline Indices indices_of(const LaunchedKernel& kernel, std::size_t input) {
   return {kernel.in<std::int32_t>(input), {}};
 }
 
-/// Where a kernel writes an index that is outside of its axis.
+/// Where a kernel writes an index that is outside of its axis: a word for each of the axes.
 struct IndexError {
-  std::int64_t* word = nullptr;
+  std::int64_t* words = nullptr;
 
   /// `index` in [0, extent) from one in [-extent, extent), or -1 when it lies outside. `axis` is the place of the
   /// extent in what `IndexErrors` was given.
   __host__ __device__ std::int64_t checked(std::int64_t index, std::int64_t extent, int axis = 0) const {
     if (index >= -extent && index < extent) return index < 0 ? index + extent : index;
-    *word = index * most_axes + axis;
+    words[axis] = index;
     return -1;
   }
 };
 
-/// The sentence that goes with it, for one node.
+/// The sentences that go with it, for one node.
 class IndexErrors {
  public:
-  /// At most `most_axes` extents.
-  IndexErrors(const Request& request, Dims extents)
-      : scratch_(request.context.host_scratch.get()),
-        number_(scratch_->add_error_word([node = describe(request.node), extents](std::int64_t written) {
-          const auto axis = static_cast<std::size_t>(written & (most_axes - 1));
-          return text(node, ": the index ", (written - static_cast<std::int64_t>(axis)) / most_axes,
-                      " is outside an axis of ", extents[axis], " elements");
-        })) {
-    static_assert((most_axes & (most_axes - 1)) == 0);
+  /// At least one extent.
+  IndexErrors(const Request& request, const Dims& extents) : scratch_(request.context.host_scratch.get()) {
+    std::vector<std::size_t> numbers;
+    for (const std::int64_t extent : extents) {
+      numbers.push_back(scratch_->add_error_word([node = describe(request.node), extent](std::int64_t index) {
+        return text(node, ": the index ", index, " is outside an axis of ", extent, " elements");
+      }));
+    }
+    first_ = numbers.front();
   }
-  IndexError operator()() const { return {scratch_->error_word(number_)}; }
+  IndexError operator()() const { return {scratch_->error_word(first_)}; }
 
  private:
   HostScratch* scratch_;
-  std::size_t number_;
+  std::size_t first_;
 };
 
 /// Tuples of indices of an array's leading axes.

@@ -179,11 +179,8 @@ class Placer {
         last_use(shown) = std::max(last_use(shown), position);
       }
       const Format& format = array(update.state).format;
-      program_.instructions.push_back({array(update.state).name,
-                                       "Copy",
-                                       Device::make_reorder(context_, format, format),
-                                       {update.next},
-                                       {update.state}});
+      program_.add_conversion("Copy", array(update.state).name, Device::make_reorder(context_, format, format),
+                              update.next, update.state);
     }
   }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/planning/kernel.h"
@@ -25,8 +26,9 @@ struct Array {
 
 template <typename Format>
 struct Instruction {
-  /// For profiles and messages; `op_type` "Reorder", "Copy" and "... (wait)" are the compiler's own.
+  /// For profiles; `op_type` "Reorder", "Copy" and "... (wait)" are the compiler's own.
   std::string node, op_type;
+  std::string description;  ///< how messages name it
   std::unique_ptr<Kernel<Format>> kernel;
   std::vector<int> inputs, outputs;  ///< arrays, -1 where left out
 
@@ -61,6 +63,12 @@ struct Program {
 
   Array<Format>& array(int index) { return arrays[static_cast<std::size_t>(index)]; }
   const Array<Format>& array(int index) const { return arrays[static_cast<std::size_t>(index)]; }
+
+  /// An instruction of the compiler's own, about the value `name`.
+  void add_conversion(const std::string& op_type, const std::string& name, std::unique_ptr<Kernel<Format>> kernel,
+                      int source, int target) {
+    instructions.push_back({name, op_type, text(op_type, " '", name, "'"), std::move(kernel), {source}, {target}});
+  }
 
   /// The array whose memory it shows, itself where it is no view.
   int shown_by(int index) const {

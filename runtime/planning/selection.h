@@ -119,7 +119,8 @@ class Selector {
                                : request.undecided.back() ? Format::plain(input->initial())
                                                           : home(input));
     }
-    Instruction instruction{node.name(), node.op_type(), Device::make_kernel(request, plain_only_), {}, {}};
+    Instruction instruction{node.name(), node.op_type(), describe(node), Device::make_kernel(request, plain_only_), {},
+                            {}};
     const Kernel<Format>& kernel = *instruction.kernel;
     for (std::size_t i = 0; i < node.inputs().size(); ++i) {
       const graph::Value* input = node.inputs()[i];
@@ -178,8 +179,7 @@ class Selector {
   void add_conversion(const std::string& op_type, int source, int target) {
     const Array& from = program_.array(source);
     const Array& to = program_.array(target);
-    program_.instructions.push_back(
-        {from.name, op_type, Device::make_reorder(context_, from.format, to.format), {source}, {target}});
+    program_.add_conversion(op_type, from.name, Device::make_reorder(context_, from.format, to.format), source, target);
   }
 
   bool shows_state(int index) const { return program_.array(program_.shown_by(index)).source == Array::Source::state; }

@@ -45,7 +45,9 @@ class WaitInserter {
   }
 
   void add_pending(const Instruction& instruction) {
-    Pending pending{instruction.kernel.get(), {instruction.node, instruction.op_type + " (wait)", nullptr, {}, {}}};
+    Pending pending{
+        instruction.kernel.get(),
+        {instruction.node, instruction.op_type + " (wait)", instruction.description + " (wait)", nullptr, {}, {}}};
     for (const int output : instruction.kernel->awaited) {
       const int array = instruction.outputs[static_cast<std::size_t>(output)];
       if (array < 0) continue;
