@@ -1,6 +1,6 @@
 # Tests of the CUDA side that need no GPU. Each tests/cuda/*_test.cc is a program and a ctest entry of its own; they run
 # with a driver that has no device, but for those that have virtual GPUs.
-set(tests_on_virtual_gpus cuda_stream_test cuda_errors_test)
+set(tests_on_virtual_gpus cuda_stream_test cuda_errors_test cuda_empty_arrays_test)
 
 # Found by cuDNN as libcuda.so.1, because it is in the process already.
 add_library(driver_without_device SHARED tests/cuda/driver_without_device.cc)
