@@ -104,8 +104,7 @@ TEST_CASE("operators that move elements") {
       "(float[2,3] x) => (float[0,3] y) <int64[0,1] i = {}> { y = GatherND(x, i) }",
       "(float[2,3] x, float[0,3] u) => (float[2,3] y) <int64[0,3] i = {}> { y = ScatterElements(x, i, u) }",
       "(float[2,3] x, float[0,3] u) => (float[2,3] y) <int64[0,1] i = {}> { y = ScatterND(x, i, u) }",
-      "(float[0,3] dy) => (float[2,3] y) <int64[0] i = {}>"
-      " { y = ai.ort_train.GatherGrad<input_shape = [2, 3]>(dy, i) }",
+      "(float[0,3] d) => (float[2,3] y) <int64[0] i = {}> { y = ai.ort_train.GatherGrad<input_shape = [2, 3]>(d, i) }",
       "(int64[0] x, float[2] v) => (float[0,4] y) <int64 d = {4}> { y = OneHot(x, d, v) }",
   });
 }

@@ -275,10 +275,9 @@ TEST_CASE("of several nodes with wrong indices the first one is told") {
       " <int64[1] all = {-1}> { ";
   const std::string end = " one = Reshape(node, all)  two = Reshape(other, all) }";
   for (const auto& [first, second] : {std::pair("Gather", "GatherElements"), std::pair("GatherElements", "Gather")}) {
-    const std::string nodes = text("node = ", first, "(x, chosen)  other = ", second, "(x, chosen) ");
-    check_on_all_devices(
-        {text(first, " 'node'"), start + nodes + end, {{"x", {1, 2, 3}}}, {-1}, 0, 3, {{"one", {3}}, {"two", {3}}}},
-        "int64", {3}, index_sentence);
+    const std::string graph = text(start, "node = ", first, "(x, chosen)  other = ", second, "(x, chosen) ", end);
+    check_on_all_devices({text(first, " 'node'"), graph, {{"x", {1, 2, 3}}}, {-1}, 0, 3, {{"one", {3}}, {"two", {3}}}},
+                         "int64", {3}, index_sentence);
   }
 }
 
