@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
-#include <stdexcept>
+#include <csignal>
+#include <filesystem>
 
 #include "base/error.h"
 #include "runtime/training/trainer.h"
@@ -86,6 +88,39 @@ TEST_CASE("a step that went wrong is not saved; the last checkpoint stays and is
   CHECK(sentence.find("the loss became") != std::string::npos);
   CHECK(sentence.find("to go on from the last checkpoint: the same command with --resume " + folder.path().string()) !=
         std::string::npos);
+}
+
+TEST_CASE("where the state cannot be saved, the last checkpoint stays and is named") {
+  const TemporaryFolder folder;
+  TrainingConfig config = config_of(folder);
+  config.checkpoint_every_steps = 1;
+  class FillDisk : public Callback {
+   public:
+    FillDisk() { getrlimit(RLIMIT_FSIZE, &before_); }
+    ~FillDisk() override { setrlimit(RLIMIT_FSIZE, &before_); }
+    void on_batch_end(Trainer&, const BatchReport& report) override {
+      if (report.step != 3) return;
+      const rlimit full = {16, before_.rlim_max};
+      setrlimit(RLIMIT_FSIZE, &full);
+      fail("the callback gives up");
+    }
+
+   private:
+    rlimit before_ = {};
+  };
+  // A write that goes too far shall fail, as on a full disk, and not end the process.
+  signal(SIGXFSZ, SIG_IGN);
+  {
+    Trainer trainer(config, test::small_classifier(), test::small_splits());
+    trainer.add_callback(std::make_shared<FillDisk>());
+    CHECK(failure_of(trainer) ==
+          "the callback gives up; to go on from the last checkpoint: the same command with --resume " +
+              folder.path().string());
+  }
+  config.resume = folder.path();
+  Trainer resumed(config, test::small_classifier(), test::small_splits());
+  resumed.prepare();
+  CHECK(resumed.position() == Position{0, 2});
 }
 
 TEST_CASE("before the first step there is nothing to save") {

@@ -135,25 +135,30 @@ FitResult Trainer::train() {
   return result;
 }
 
-std::string Trainer::rescue() noexcept {
+std::string Trainer::rescue() {
   if (!is_first_process()) return "";
-  try {
-    const std::filesystem::path path = interruption_checkpoint();
-    std::optional<std::map<std::string, Tensor>> state;
-    // Before the first step there is nothing that a new run would not have.
-    if (!state_is_ahead_ && global_step() > 0 && !path.empty()) state = replicas_.surviving_state();
-    if (state) {
-      write_checkpoint(path, checkpoint_of(std::move(*state)));
-      return text("; the state after step ", global_step(), " is saved; to go on: the same command with --resume ",
-                  (config_.checkpoint.empty() ? path : config_.checkpoint).string());
-    }
-    if (!config_.checkpoint.empty() && std::filesystem::exists(last_checkpoint())) {
-      return text("; to go on from the last checkpoint: the same command with --resume ", config_.checkpoint.string());
-    }
-  } catch (const std::exception&) {
-    // The run has failed for another reason, and that is the one to be told.
+  if (save_surviving_state()) {
+    return text("; the state after step ", global_step(), " is saved; to go on: the same command with --resume ",
+                (config_.checkpoint.empty() ? interruption_checkpoint() : config_.checkpoint).string());
   }
-  return "";
+  std::error_code ignored;
+  if (config_.checkpoint.empty() || !std::filesystem::exists(last_checkpoint(), ignored)) return "";
+  return text("; to go on from the last checkpoint: the same command with --resume ", config_.checkpoint.string());
+}
+
+bool Trainer::save_surviving_state() {
+  const std::filesystem::path path = interruption_checkpoint();
+  // Before the first step there is nothing that a new run would not have.
+  if (state_is_ahead_ || global_step() == 0 || path.empty()) return false;
+  try {
+    std::optional<std::map<std::string, Tensor>> state = replicas_.surviving_state();
+    if (!state) return false;
+    write_checkpoint(path, checkpoint_of(std::move(*state)));
+    return true;
+  } catch (const Error&) {
+    // The run has failed for another reason, and that is the one to be told.
+    return false;
+  }
 }
 
 bool Trainer::run_epoch() {

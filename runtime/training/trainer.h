@@ -65,7 +65,8 @@ class Trainer {
   Trainer(TrainingConfig config, Task task);
   void check_outputs() const;
   FitResult train();
-  std::string rescue() noexcept;
+  std::string rescue();
+  bool save_surviving_state();
   void compile();
   void restore(const Checkpoint& checkpoint);
   bool run_epoch();
